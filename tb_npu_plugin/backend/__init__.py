@@ -1,0 +1,1 @@
+"""The backend: discovery, readers, store, views, HTTP."""

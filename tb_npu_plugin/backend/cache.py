@@ -1,0 +1,170 @@
+"""Where ingested tables lie: ``captures/<capture_id>/<fingerprint>/<table>.parquet``.
+
+The cache lies outside the logdir, is keyed per source file by content (relative path, size, mtime,
+first and last bytes) and reader version, and is safe to delete at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import filelock
+import msgspec
+import platformdirs
+
+from tb_npu_plugin.backend.findings import Note
+
+#: Raise when the layout below the cache directory changes.
+LAYOUT = "v1"
+DEFAULT_LIMIT_BYTES = 20 << 30
+_SAMPLE = 4096
+
+
+class Ingested(msgspec.Struct):
+    """What reading one file gave: rows per table, findings, how long it took."""
+
+    reader: str
+    tables: dict[str, int]
+    notes: list[Note]
+    seconds: float
+    error: str | None = None
+
+
+class Cache:
+    """The cache directory. ``temporary`` tells that the wanted one could not be written."""
+
+    def __init__(self, directory: str | os.PathLike[str] | None = None) -> None:
+        wanted = Path(
+            directory or os.environ.get("TB_NPU_CACHE") or platformdirs.user_cache_dir("tb-npu")
+        ).expanduser()
+        self.wanted = wanted
+        self.temporary = False
+        try:
+            self.root = _prepare(wanted / LAYOUT)
+        except OSError:
+            self.temporary = True
+            self.root = _prepare(Path(tempfile.mkdtemp(prefix="tb-npu-cache-")) / LAYOUT)
+        self.limit_bytes = int(os.environ.get("TB_NPU_CACHE_LIMIT", DEFAULT_LIMIT_BYTES))
+
+    def entry(self, capture_id: str, fingerprint: str) -> Path:
+        return self.root / "captures" / capture_id / fingerprint
+
+    def load(self, capture_id: str, fingerprint: str) -> Ingested | None:
+        """What an earlier read left, or None. Marks the entry as used."""
+        entry = self.entry(capture_id, fingerprint)
+        try:
+            done = msgspec.json.decode((entry / "done.json").read_bytes(), type=Ingested)
+        except (OSError, msgspec.MsgspecError):
+            return None
+        if any(not (entry / f"{table}.parquet").exists() for table in done.tables):
+            return None
+        with suppress(OSError):
+            os.utime(entry)
+        return done
+
+    def scratch(self) -> Path:
+        """A new private directory inside the cache; the caller removes it."""
+        base = self.root / "scratch"
+        base.mkdir(mode=0o700, exist_ok=True)
+        return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
+
+    @contextmanager
+    def writing_or_found(
+        self, capture_id: str, fingerprint: str
+    ) -> Iterator[tuple[Ingested | None, Path | None]]:
+        """(what is there, None), or (None, a directory that becomes the entry if the block ends well).
+
+        Only one process writes an entry; the others wait, then find it.
+        """
+        entry = self.entry(capture_id, fingerprint)
+        entry.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self._lock(capture_id, fingerprint):
+            found = self.load(capture_id, fingerprint)
+            if found is not None:
+                yield found, None
+                return
+            temp = Path(tempfile.mkdtemp(prefix=".tmp-", dir=entry.parent))
+            try:
+                yield None, temp
+                if entry.exists():
+                    shutil.rmtree(entry, ignore_errors=True)
+                temp.rename(entry)
+            finally:
+                shutil.rmtree(temp, ignore_errors=True)
+
+    def _lock(self, capture_id: str, fingerprint: str) -> filelock.BaseFileLock:
+        locks = self.root / "locks"
+        locks.mkdir(mode=0o700, exist_ok=True)
+        path = locks / f"{capture_id}-{fingerprint}.lock"
+        try:
+            lock: filelock.BaseFileLock = filelock.FileLock(path)
+            with lock:
+                pass
+        except (OSError, NotImplementedError):  # no flock on this filesystem
+            lock = filelock.SoftFileLock(path, timeout=600)
+        return lock
+
+    def entries(self) -> list[tuple[Path, int, float]]:
+        """(entry, bytes, last use) of every complete entry."""
+        out = []
+        for done in self.root.glob("captures/*/*/done.json"):
+            with suppress(OSError):
+                size = sum(f.stat().st_size for f in done.parent.iterdir())
+                out.append((done.parent, size, done.parent.stat().st_mtime))
+        return out
+
+    def trim(self, keep: set[Path] = frozenset()) -> int:  # type: ignore[assignment]
+        """Remove least recently used entries beyond the limit, and leavings of dead processes.
+
+        Entries in ``keep`` stay. Returns the bytes removed.
+        """
+        entries = sorted(self.entries(), key=lambda e: e[2])
+        total, removed = sum(size for _, size, _ in entries), 0
+        for entry, size, _ in entries:
+            if total - removed <= self.limit_bytes:
+                break
+            if entry not in keep:
+                shutil.rmtree(entry, ignore_errors=True)
+                removed += size
+        day_ago = time.time() - 86_400
+        for stale in [*self.root.glob("captures/*/.tmp-*"), *self.root.glob("scratch/*")]:
+            with suppress(OSError):
+                if stale.stat().st_mtime < day_ago:
+                    shutil.rmtree(stale, ignore_errors=True)
+        return removed
+
+    def clear(self) -> int:
+        """Remove every entry; returns the bytes removed."""
+        total = sum(size for _, size, _ in self.entries())
+        for part in ("captures", "scratch", "locks"):
+            shutil.rmtree(self.root / part, ignore_errors=True)
+        return total
+
+
+def _prepare(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with tempfile.TemporaryFile(dir=path):
+        pass
+    return path
+
+
+def fingerprint(path: Path, rel: str, size: int, mtime_ns: int, reader: str, version: int) -> str:
+    """Key of one source file as one reader reads it.
+
+    The first and last bytes are in it because two logdirs may hold files of one name, size and
+    time (unpacked archives) with different content. Raises OSError if the file cannot be read.
+    """
+    digest = hashlib.sha256(f"{rel}|{size}|{mtime_ns}|{reader}|{version}".encode())
+    with path.open("rb") as stream:
+        digest.update(stream.read(_SAMPLE))
+        if size > _SAMPLE:
+            stream.seek(max(0, size - _SAMPLE))
+            digest.update(stream.read(_SAMPLE))
+    return digest.hexdigest()[:20]

@@ -1,0 +1,273 @@
+"""Findings: what is missing, broken or suspicious in a capture, and the remedy.
+
+Readers and the health pass raise a :class:`Note` (a code with parameters, small enough to be
+cached as JSON); :func:`render` words it in the reader's language. Codes are stable and documented
+in ``docs/findings.md``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import msgspec
+
+from tb_npu_plugin.backend.i18n import Lang
+from tb_npu_plugin.backend.results import Finding, Severity
+
+
+class Note(msgspec.Struct, frozen=True):
+    """A finding before it is worded. ``file`` is relative to the capture; ``place`` e.g. ``line 7``."""
+
+    code: str
+    file: str | None = None
+    place: str | None = None
+    params: dict[str, Any] = {}
+
+
+class Kind(msgspec.Struct, frozen=True):
+    """Severity, the views a code touches, and its words: (message, remedy) in each language."""
+
+    severity: Severity
+    views: tuple[str, ...]
+    en: tuple[str, str]
+    zh: tuple[str, str]
+
+
+_KERNEL = ("kernel", "overview")
+_STEP = ("step", "overview")
+
+KINDS: dict[str, Kind] = {
+    "permission-denied": Kind(
+        "error", ("files",),
+        ("Permission denied: mode {mode}, owned by {owner}.",
+         "Run TensorBoard as that user, or: chmod -R g+rX '{path}'"),
+        ("没有权限读取:权限 {mode},属主 {owner}。",
+         "用该用户启动 TensorBoard,或执行:chmod -R g+rX '{path}'"),
+    ),
+    "file-unreadable": Kind(
+        "error", ("files",),
+        ("The file cannot be read: {error}.", "Check the disk and the mount, then reload."),
+        ("文件无法读取:{error}。", "检查磁盘与挂载点后重新加载。"),
+    ),
+    "file-empty": Kind(
+        "warning", ("files",),
+        ("The file is empty (0 bytes).",
+         "The analysis was probably interrupted or the disk was full: analyse the capture again."),
+        ("文件为空(0 字节)。", "解析可能被中断或磁盘已满:请重新解析该采集数据。"),
+    ),
+    "no-header": Kind(
+        "error", ("files",),
+        ("No header with known columns was found in the first line: {head}.",
+         "Check that the file is what its name says; analyse the capture again if it was damaged."),
+        ("首行中没有可识别的列名:{head}。", "请确认文件内容与名称一致;若已损坏,请重新解析。"),
+    ),
+    "column-missing": Kind(
+        "warning", ("files",),
+        ("No column for {columns}: shown as unknown.",
+         "Older versions do not write it; analyse with a newer torch_npu/CANN if you need it."),
+        ("缺少列 {columns}:按未知处理。", "旧版本不输出该列;如需要请用更新的 torch_npu/CANN 解析。"),
+    ),
+    "rows-rejected": Kind(
+        "warning", ("files",),
+        ("{count} row(s) could not be read ({reason}) and are left out; the rest is shown.",
+         "Look at the named lines; analyse the capture again if the file was cut."),
+        ("{count} 行无法读取({reason}),已跳过;其余照常显示。", "请查看所列行号;若文件被截断,请重新解析。"),
+    ),
+    "rows-padded": Kind(
+        "info", ("files",),
+        ("{count} row(s) have fewer or more cells than the header; missing cells count as unknown.",
+         "Nothing to do, unless the cells matter to you: then analyse the capture again."),
+        ("{count} 行的列数与表头不一致;缺少的单元格按未知处理。", "一般无需处理;如需要这些数据,请重新解析。"),
+    ),
+    "file-cut": Kind(
+        "warning", ("files",),
+        ("The file ends inside a row: the last, incomplete row is left out.",
+         "The disk was full or the analysis was interrupted (or still runs): analyse it again."),
+        ("文件在一行中间结束:最后不完整的一行已跳过。", "磁盘已满、解析被中断或仍在进行:请重新解析。"),
+    ),
+    "encoding": Kind(
+        "info", ("files",),
+        ("The file is {encoding}, not UTF-8; it was converted for reading.",
+         "Nothing to do: the file itself is unchanged."),
+        ("文件编码为 {encoding} 而非 UTF-8,读取时已转换。", "无需处理:原文件未改动。"),
+    ),
+    "value-unreadable": Kind(
+        "warning", ("files",),
+        ("{count} value(s) in column {column} are not numbers, e.g. {example}: shown as unknown.",
+         "Check the file if the column matters to you."),
+        ("列 {column} 有 {count} 个值不是数字,例如 {example}:按未知处理。", "如需要该列,请检查文件。"),
+    ),
+    "impossible-value": Kind(
+        "warning", ("files",),
+        ("{count} value(s) in column {column} cannot be (e.g. {example}) and are left out of sums.",
+         "A known defect of the analysis where a step has no device work; the rest is sound."),
+        ("列 {column} 有 {count} 个不可能的值(例如 {example}),未计入合计。",
+         "这是解析在 Step 内没有设备任务时的已知缺陷;其余数据可用。"),
+    ),
+    "spreadsheet-times": Kind(
+        "warning", _KERNEL,
+        ("Start times were rounded by a spreadsheet (e.g. {example}): durations stand, the order "
+         "in time does not.",
+         "Use the original file: open it in a spreadsheet as a copy only."),
+        ("开始时间被电子表格四舍五入(例如 {example}):耗时可用,时间先后不可用。",
+         "请使用原始文件;需要用表格软件打开时请先复制。"),
+    ),
+    "kernels-empty": Kind(
+        "warning", _KERNEL,
+        ("The file is there but holds 0 kernels.",
+         "Nothing ran on the device in the recorded window: move the schedule's active steps."),
+        ("文件存在,但其中没有 Kernel(0 行)。", "采集窗口内设备上没有任务:请调整 schedule 的 active 步。"),
+    ),
+    "kernels-missing": Kind(
+        "warning", _KERNEL,
+        ("There is no kernel_details.csv: torch_npu does not create it when nothing was "
+         "recorded{why}.",
+         "Record with ProfilerActivity.NPU and profiler_level Level1; in graph mode also check "
+         "that the steps really ran inside the window."),
+        ("没有 kernel_details.csv:没有记录到 Kernel 时 torch_npu 不会创建该文件{why}。",
+         "采集时启用 ProfilerActivity.NPU 与 profiler_level Level1;图模式下请确认 Step 在采集窗口内执行。"),
+    ),
+    "steps-missing": Kind(
+        "warning", _STEP,
+        ("There is no step_trace_time.csv, so the split of the step is unknown{why}.",
+         "Record with ProfilerActivity.NPU at Level0 or above and call prof.step() in the loop."),
+        ("没有 step_trace_time.csv,无法得知 Step 时间的划分{why}。",
+         "采集时启用 ProfilerActivity.NPU、Level0 及以上,并在循环中调用 prof.step()。"),
+    ),
+    "steps-unmarked": Kind(
+        "info", _STEP,
+        ("No step markers: the whole capture counts as one unnamed step.",
+         "Give the profiler a schedule and call prof.step() once per iteration."),
+        ("没有 Step 标记:整段采集视为一个未命名的 Step。", "为 profiler 设置 schedule,并在每次迭代调用 prof.step()。"),
+    ),
+    "step-sum": Kind(
+        "warning", _STEP,
+        ("Step {step}: computing + not overlapped + free = {sum_us} µs, but stage + bubble = "
+         "{stage_us} µs.",
+         "Some versions count other tasks as free; trust the parts, not the sum."),
+        ("Step {step}:计算 + 未掩盖通信 + 空闲 = {sum_us} µs,但 Stage + Bubble = {stage_us} µs。",
+         "部分版本的空闲包含其他任务;请以各分项为准。"),
+    ),
+    "level-too-low": Kind(
+        "info", ("kernel",),
+        ("Short column set (Level0, or aic_metrics off): no streams, shapes or pipe metrics, and at "
+         "Level0 no types either.",
+         "experimental_config=torch_npu.profiler._ExperimentalConfig("
+         "profiler_level=torch_npu.profiler.ProfilerLevel.Level1, "
+         "aic_metrics=torch_npu.profiler.AiCMetrics.PipeUtilization)"),
+        ("列数较少(Level0 或未启用 aic_metrics):没有流、Shape 与流水线指标,Level0 下也没有类型。",
+         "experimental_config=torch_npu.profiler._ExperimentalConfig("
+         "profiler_level=torch_npu.profiler.ProfilerLevel.Level1, "
+         "aic_metrics=torch_npu.profiler.AiCMetrics.PipeUtilization)"),
+    ),
+    "no-step-column": Kind(
+        "info", ("kernel",),
+        ("Kernels carry no step, so they cannot be told apart by step.",
+         "Give the profiler a schedule and call prof.step() once per iteration."),
+        ("Kernel 没有 Step 信息,无法按 Step 区分。", "为 profiler 设置 schedule,并在每次迭代调用 prof.step()。"),
+    ),
+    "rows-outside-steps": Kind(
+        "info", ("kernel",),
+        ("{count} kernel(s) lie outside any step.", "Choose the step “outside any step” to see them."),
+        ("{count} 个 Kernel 不在任何 Step 内。", "选择“不在任何 Step 内”即可查看。"),
+    ),
+    "json-broken": Kind(
+        "warning", ("files", "overview"),
+        ("The JSON cannot be read: {error}.",
+         "The file was cut or edited; rank, level and settings may be unknown."),
+        ("JSON 无法解析:{error}。", "文件被截断或改动;卡号、级别与配置可能未知。"),
+    ),
+    "info-missing": Kind(
+        "info", ("overview", "files"),
+        ("No profiler_info*.json beside ASCEND_PROFILER_OUTPUT: level, versions and settings are "
+         "unknown.",
+         "Copy the whole …_ascend_pt directory, not only ASCEND_PROFILER_OUTPUT."),
+        ("ASCEND_PROFILER_OUTPUT 旁没有 profiler_info*.json:级别、版本与配置未知。",
+         "请拷贝整个 …_ascend_pt 目录,而不只是 ASCEND_PROFILER_OUTPUT。"),
+    ),
+    "rank-conflict": Kind(
+        "warning", ("overview",),
+        ("The rank is told differently by its sources: {candidates}. {rank} is used.",
+         "Rename or remove the wrong file; files of different captures may have been mixed."),
+        ("各来源的卡号不一致:{candidates}。采用 {rank}。", "请改正错误的文件;可能混入了其他采集的文件。"),
+    ),
+    "ranks-missing": Kind(
+        "info", ("overview", "step"),
+        ("{missing} of {world} ranks are not in this folder; figures over ranks cover {present} only.",
+         "Collect the captures of all hosts into one folder."),
+        ("{world} 张卡中有 {missing} 张不在此目录;跨卡数据只覆盖 {present}。", "请将所有主机的采集数据收集到同一目录。"),
+    ),
+    "raw-only": Kind(
+        "warning", ("overview", "kernel", "step"),
+        ("Recorded but not analysed: there is no ASCEND_PROFILER_OUTPUT.",
+         "python3 -c \"from torch_npu.profiler.profiler import analyse; analyse('{path}')\""),
+        ("已采集但未解析:没有 ASCEND_PROFILER_OUTPUT。",
+         "python3 -c \"from torch_npu.profiler.profiler import analyse; analyse('{path}')\""),
+    ),
+    "growing": Kind(
+        "info", ("overview", "kernel", "step"),
+        ("Still being written: it is read again when its files stop changing.", "Wait; nothing to do."),
+        ("仍在写入:文件不再变化后会自动重新读取。", "请等待,无需操作。"),
+    ),
+    "analysis-incomplete": Kind(
+        "warning", ("overview", "kernel", "step"),
+        ("The analysis ended with errors: analyse.done is there, but {missing} are not.",
+         "Read the capture's logs/ folder, then analyse again."),
+        ("解析以错误结束:有 analyse.done,但缺少 {missing}。", "查看采集目录下的 logs/,然后重新解析。"),
+    ),
+    "not-supported-yet": Kind(
+        "info", ("overview", "files"),
+        ("This capture holds {what}, which this version does not read yet.",
+         "Export as text (export_type=text) to see it here."),
+        ("该采集包含 {what},当前版本尚不支持读取。", "请以文本格式导出(export_type=text)。"),
+    ),
+    "reader-failed": Kind(
+        "error", ("files",),
+        ("Reading failed: {error}.", "Please report it with the file's first lines; other files are not affected."),
+        ("读取失败:{error}。", "请附上文件前几行反馈问题;其他文件不受影响。"),
+    ),
+    "cache-temporary": Kind(
+        "info", ("files",),
+        ("The cache directory {path} cannot be written; a temporary one is used.",
+         "Set TB_NPU_CACHE or --npu_cache to a writable directory."),
+        ("缓存目录 {path} 不可写,改用临时目录。", "将 TB_NPU_CACHE 或 --npu_cache 设为可写目录。"),
+    ),
+}  # fmt: skip
+
+_ORDER = {"error": 0, "warning": 1, "info": 2}
+
+
+class _Blank(dict[str, Any]):
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def render(note: Note, lang: Lang, capture_id: str | None, rank: int | None) -> Finding:
+    """The note in words. Parameters are inserted as text, never interpreted."""
+    kind = KINDS[note.code]
+    message, remedy = kind.zh if lang == "zh" else kind.en
+    params = _Blank(note.params)
+    if lang == "zh":
+        params.update({k.removesuffix("_zh"): v for k, v in params.items() if k.endswith("_zh")})
+    seed = f"{capture_id}|{note.code}|{note.file}|{note.place}|{sorted(note.params)}"
+    return Finding(
+        id=hashlib.sha256(seed.encode()).hexdigest()[:12],
+        code=note.code,
+        severity=kind.severity,
+        message=message.format_map(params),
+        remedy=remedy.format_map(params),
+        capture_id=capture_id,
+        rank=rank,
+        file=note.file,
+        place=note.place,
+        views=list(kind.views),
+    )
+
+
+def ordered(findings: list[Finding]) -> list[Finding]:
+    """Most severe first, then by rank and file."""
+    return sorted(
+        findings,
+        key=lambda f: (_ORDER[f.severity], f.code, -1 if f.rank is None else f.rank, f.file or ""),
+    )

@@ -1,0 +1,129 @@
+"""Worker processes that ingest files, most urgent first."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from tb_npu_plugin.backend.cache import Ingested
+from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.ingest import Job
+
+#: A worker without work ends after this time and gives its memory back.
+IDLE_SECONDS = 5.0
+
+Listener = Callable[[Job, dict[str, Any]], None]
+
+
+class Pool:
+    """``workers`` threads, each driving one worker process. ``listener`` gets every event:
+    ``started``, ``progress`` (0..1), ``early`` (table), ``done`` (result: Ingested)."""
+
+    def __init__(self, workers: int, listener: Listener) -> None:
+        self._queue: queue.PriorityQueue[tuple[int, int, Job | None]] = queue.PriorityQueue()
+        self._count = itertools.count()
+        self._listener = listener
+        self._workers = workers
+        self._threads: list[threading.Thread] = []
+        self._processes: set[subprocess.Popen[bytes]] = set()
+        self._closed = False
+        self._lock = threading.Lock()
+
+    def submit(self, job: Job, priority: int) -> None:
+        """Queue ``job``; a lower ``priority`` is served first. A job may be queued again with a
+        more urgent one: what is in the cache by then costs nothing."""
+        self._queue.put((priority, next(self._count), job))
+        with self._lock:
+            if len(self._threads) < self._workers and not self._closed:
+                name = f"npu-ingest-{len(self._threads)}"
+                thread = threading.Thread(target=self._serve, name=name, daemon=True)
+                self._threads.append(thread)
+                thread.start()
+
+    def close(self) -> None:
+        """End the workers; jobs that run are cut short (their entries are not published)."""
+        with self._lock:
+            self._closed = True
+            for _ in self._threads:
+                self._queue.put((-1, next(self._count), None))
+            for process in self._processes:
+                process.kill()
+
+    def _serve(self) -> None:
+        process: subprocess.Popen[bytes] | None = None
+        while not self._closed:
+            try:
+                _, _, job = self._queue.get(timeout=IDLE_SECONDS if process else None)
+            except queue.Empty:
+                self._end(process)
+                process = None
+                continue
+            if job is None:
+                break
+            if process is None or process.poll() is not None:
+                self._end(process)
+                process = self._start()
+            self._listener(job, {"event": "started"})
+            try:
+                self._run(process, job)
+            except (OSError, msgspec.MsgspecError) as error:
+                self._listener(job, _failed(job, str(error)))
+                self._end(process)
+                process = None
+        self._end(process)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tb_npu_plugin.backend.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        )
+        with self._lock:
+            self._processes.add(process)
+        return process
+
+    def _end(self, process: subprocess.Popen[bytes] | None) -> None:
+        if process is None:
+            return
+        with self._lock:
+            self._processes.discard(process)
+        if process.stdin:
+            process.stdin.close()
+        try:
+            process.wait(timeout=2)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout:
+            process.stdout.close()
+
+    def _run(self, process: subprocess.Popen[bytes], job: Job) -> None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(msgspec.json.encode(job) + b"\n")
+        process.stdin.flush()
+        for line in process.stdout:
+            event = msgspec.json.decode(line)
+            if event["event"] == "done":
+                event["result"] = msgspec.convert(event["result"], Ingested)
+            elif event["event"] == "failed":
+                event = _failed(job, event["error"])
+            self._listener(job, event)
+            if event["event"] == "done":
+                return
+        code = process.wait()
+        raise OSError(f"the reading process ended early (exit code {code}, out of memory?)")
+
+
+def _failed(job: Job, error: str) -> dict[str, Any]:
+    note = Note("reader-failed", job.rel, None, {"error": error[:300]})
+    return {"event": "done", "result": Ingested(job.reader, {}, [note], 0.0, error)}

@@ -1,0 +1,44 @@
+"""The canonical tables: every column with its type, unit, meaning and the names sources give it.
+
+The ground floor: readers map source columns onto these, views name them, pages label them.
+"""
+
+from __future__ import annotations
+
+from tb_npu_plugin.backend.schema.fields import (
+    NO_ID,
+    Field,
+    TableSchema,
+    extra_key,
+    header_key,
+    scale,
+    split_unit,
+)
+from tb_npu_plugin.backend.schema.kernels import (
+    KERNEL_SUMMARY,
+    KERNELS,
+    PMU_DEFAULT_UNIT,
+    is_communication,
+    pmu_field,
+)
+from tb_npu_plugin.backend.schema.steps import STEPS
+
+__all__ = [
+    "KERNELS",
+    "KERNEL_SUMMARY",
+    "NO_ID",
+    "PMU_DEFAULT_UNIT",
+    "STEPS",
+    "TABLES",
+    "Field",
+    "TableSchema",
+    "extra_key",
+    "header_key",
+    "is_communication",
+    "pmu_field",
+    "scale",
+    "split_unit",
+]
+
+#: Every canonical table by name.
+TABLES = {t.name: t for t in (KERNELS, KERNEL_SUMMARY, STEPS)}

@@ -1,0 +1,346 @@
+"""The store: what was found, what has been read, and the tables of it. State lives here only.
+
+A background thread scans the logdir; worker processes read files into the cache; views ask for
+tables and get those that are there, at once. Captures that appear, change or vanish show without
+a restart.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import duckdb
+
+from tb_npu_plugin.backend import capture as captures_module
+from tb_npu_plugin.backend import discovery
+from tb_npu_plugin.backend.cache import Cache, Ingested, fingerprint
+from tb_npu_plugin.backend.capture import Capture, Recording, SourceFile
+from tb_npu_plugin.backend.discovery import Found, Root
+from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.ingest import Job, early_directory
+from tb_npu_plugin.backend.pool import Pool
+from tb_npu_plugin.backend.readers import reader_for, reader_name
+from tb_npu_plugin.backend.readers.csv_file import quote
+from tb_npu_plugin.backend.readers.profiler_info import permission_note
+
+SCAN_SECONDS = 5.0
+#: A capture that changed counts as being written until it was quiet for so long.
+QUIET_SECONDS = 10.0
+#: Larger files are read when a view asks, or when they belong to the newest recording.
+SMALL_BYTES = 4 << 20
+
+_SOON, _NEWEST, _ASKED = 1, 2, 0
+
+
+@dataclass
+class FileState:
+    """One file of one capture and its tables in the cache (table -> Parquet file)."""
+
+    capture_id: str
+    source: SourceFile
+    path: Path
+    reader: str
+    fingerprint: str
+    state: Literal["waiting", "queued", "running", "ready", "failed"] = "waiting"
+    progress: float = 0.0
+    tables: dict[str, Path] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    provides: tuple[str, ...] = ()
+
+
+@dataclass
+class _Seen:
+    found: Found
+    changed: float
+    settled: bool
+
+
+class Store:
+    """Everything known about one logdir. Thread-safe; queries never wait for ingest."""
+
+    def __init__(
+        self,
+        roots: list[Root],
+        cache: Cache | None = None,
+        *,
+        workers: int | None = None,
+        memory: str | None = None,
+        quiet_seconds: float = QUIET_SECONDS,
+    ) -> None:
+        cores = os.cpu_count() or 1
+        self.roots = roots
+        self.cache = cache or Cache()
+        self.workers = workers or int(os.environ.get("TB_NPU_WORKERS") or max(1, cores - 1))
+        self.memory = memory or os.environ.get("TB_NPU_MEMORY") or "400MB"
+        self.threads = max(1, min(4, cores // self.workers))
+        self.quiet_seconds = quiet_seconds
+        self.version = 0
+        self.scanned = False
+        self.scan_result = discovery.Scan()
+        self._captures: dict[str, Capture] = {}
+        self._runs: dict[str, list[Recording]] = {}
+        self._files: dict[str, dict[str, FileState]] = {}
+        self._seen: dict[str, _Seen] = {}
+        self._described: dict[Found, Capture] = {}
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
+        self._stop = threading.Event()
+        self._wake = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._pool = Pool(self.workers, self._on_event)
+        self._connection: duckdb.DuckDBPyConnection | None = None
+
+    # ---- life ---------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Scan now and again in a background thread."""
+        self._thread = threading.Thread(target=self._scan_loop, name="npu-scan", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        self._stop.set()
+        self._wake.set()
+        self._pool.close()
+        if self._thread:
+            self._thread.join(timeout=5)
+
+    def _scan_loop(self) -> None:
+        while not self._stop.is_set():
+            began = time.monotonic()
+            with contextlib.suppress(OSError):
+                self.rescan()
+            took = time.monotonic() - began
+            self._wake.wait(max(SCAN_SECONDS, 10 * took))
+            self._wake.clear()
+
+    def wake(self) -> None:
+        """Scan soon (TensorBoard's reload button)."""
+        self._wake.set()
+
+    # ---- what there is --------------------------------------------------------------------
+
+    @property
+    def runs(self) -> dict[str, list[Recording]]:
+        """run -> recordings, newest first; runs by name."""
+        with self._lock:
+            return dict(self._runs)
+
+    def captures(self) -> list[Capture]:
+        with self._lock:
+            return list(self._captures.values())
+
+    def files(self, capture_id: str) -> list[FileState]:
+        with self._lock:
+            return list(self._files.get(capture_id, {}).values())
+
+    def growing(self, capture_id: str) -> bool:
+        with self._lock:
+            capture = self._captures.get(capture_id)
+            seen = self._seen.get(str(capture.path)) if capture else None
+            return bool(seen and not seen.settled)
+
+    def rescan(self) -> None:
+        """Search the roots once, and queue what has to be read."""
+        result = discovery.scan(self.roots)
+        now = time.monotonic()
+        with self._lock:
+            first = not self.scanned
+            described = {f: self._described.get(f) or captures_module.describe(f)
+                         for f in result.found}  # fmt: skip
+            self._described = described
+            changed = first or set(described) != {s.found for s in self._seen.values()}
+            seen: dict[str, _Seen] = {}
+            for found, capture in described.items():
+                old = self._seen.get(str(found.path))
+                if old is None:
+                    # What lies there at start-up is taken as finished; later arrivals may not be.
+                    state = _Seen(found, now, settled=first or capture.done_marker)
+                elif old.found != found:
+                    state = _Seen(found, now, settled=False)
+                else:
+                    quiet = now - old.changed >= self.quiet_seconds
+                    state = _Seen(found, old.changed, old.settled or quiet or capture.done_marker)
+                changed = changed or old is None or old.settled != state.settled
+                seen[str(found.path)] = state
+            self._seen = seen
+            self.scan_result = result
+            self.scanned = True
+            if changed:
+                self._update(list(described.values()))
+                self._bump()
+
+    def _update(self, found: list[Capture]) -> None:
+        folded = captures_module.fold_runs(found)
+        self._captures = {c.capture_id: c for c in folded}
+        by_run: dict[str, list[Capture]] = {}
+        for capture in folded:
+            by_run.setdefault(capture.run, []).append(capture)
+        self._runs = {run: captures_module.recordings(by_run[run]) for run in sorted(by_run)}
+        newest = max(
+            (r for recordings in self._runs.values() for r in recordings[:1]),
+            key=lambda r: (r.started_ns or 0, r.recording),
+            default=None,
+        )
+        fresh = {c.capture_id for c in newest.captures} if newest else set()
+        self._files = {c.capture_id: self._file_states(c) for c in folded}
+        settled = [
+            state
+            for capture in folded
+            if not self.growing(capture.capture_id)
+            for state in self._files[capture.capture_id].values()
+        ]
+        for state in settled:
+            if state.source.size <= SMALL_BYTES:
+                self._submit(state, _SOON)
+        for state in settled:
+            if state.source.size > SMALL_BYTES and state.capture_id in fresh:
+                self._submit(state, _NEWEST)
+
+    def _file_states(self, capture: Capture) -> dict[str, FileState]:
+        old = self._files.get(capture.capture_id, {})
+        states: dict[str, FileState] = {}
+        for source in capture.files:
+            reader = reader_for(source.name)
+            if reader is None:
+                continue
+            before = old.get(source.rel)
+            if before and before.source == source and before.path.parent.parent == capture.path:
+                states[source.rel] = before
+                continue
+            if before and self.growing(capture.capture_id):
+                states[source.rel] = before  # what was read of it stays until it is quiet
+                continue
+            name = reader_name(reader)
+            path = capture.path / source.rel
+            state = FileState(capture.capture_id, source, path, name, "", provides=reader.TABLES)
+            try:
+                state.fingerprint = fingerprint(
+                    path, source.rel, source.size, source.mtime_ns, name, reader.VERSION
+                )
+            except OSError as error:
+                state.state = "failed"
+                denied = isinstance(error, PermissionError)
+                state.notes = [
+                    permission_note(path, source.rel) if denied
+                    else Note("file-unreadable", source.rel, None, {"error": str(error)})
+                ]  # fmt: skip
+            else:
+                done = self.cache.load(capture.capture_id, state.fingerprint)
+                if done:
+                    self._finish(state, done)
+            states[source.rel] = state
+        return states
+
+    # ---- ingest -----------------------------------------------------------------------------
+
+    def request(self, captures: Iterable[Capture], tables: Iterable[str]) -> None:
+        """Have the files read, soon, that give ``tables`` of ``captures``. Returns at once."""
+        wanted = set(tables)
+        with self._lock:
+            for capture in captures:
+                for state in self._files.get(capture.capture_id, {}).values():
+                    if wanted & set(state.provides) and state.state == "waiting":
+                        self._submit(state, _ASKED)
+
+    def _submit(self, state: FileState, priority: int) -> None:
+        if state.state != "waiting":
+            return
+        state.state = "queued"
+        self._pool.submit(
+            Job(
+                state.capture_id, str(state.path), state.source.rel, state.reader,
+                state.fingerprint, state.source.size, str(self.cache.root.parent),
+                self.memory, self.threads,
+            ),
+            priority,
+        )  # fmt: skip
+
+    def _on_event(self, job: Job, event: dict[str, Any]) -> None:
+        with self._lock:
+            state = self._files.get(job.capture_id, {}).get(job.rel)
+            if state is None or state.fingerprint != job.fingerprint:
+                return
+            kind = event["event"]
+            if kind == "started":
+                state.state = "running"
+            elif kind == "progress":
+                state.progress = event["progress"]
+                return
+            elif kind == "early":
+                table = event["table"]
+                early = early_directory(self.cache, job.capture_id, job.fingerprint)
+                state.tables[table] = early / f"{table}.parquet"
+            elif kind == "done":
+                self._finish(state, event["result"])
+            self._bump()
+
+    def _finish(self, state: FileState, done: Ingested) -> None:
+        entry = self.cache.entry(state.capture_id, state.fingerprint)
+        state.tables = {table: entry / f"{table}.parquet" for table in done.tables}
+        state.rows = dict(done.tables)
+        state.notes = list(done.notes)
+        state.state = "failed" if done.error or not done.tables else "ready"
+        state.progress = 1.0
+
+    def _bump(self) -> None:
+        self.version += 1
+        self._changed.notify_all()
+
+    def wait(self, captures: Iterable[Capture] | None = None, timeout: float | None = None) -> bool:
+        """Read every file of ``captures`` (default: all); True when done. For scripts."""
+        chosen = list(captures if captures is not None else self.captures())
+        with self._lock:
+            for capture in chosen:
+                for state in self._files.get(capture.capture_id, {}).values():
+                    self._submit(state, _ASKED)
+
+            def pending() -> bool:
+                return any(
+                    s.state in ("waiting", "queued", "running")
+                    for c in chosen
+                    for s in self._files.get(c.capture_id, {}).values()
+                )
+
+            return self._changed.wait_for(lambda: not pending(), timeout)
+
+    # ---- tables -----------------------------------------------------------------------------
+
+    def parts(
+        self, captures: Iterable[Capture], table: str
+    ) -> list[tuple[Capture, FileState, Path]]:
+        """The Parquet files that hold ``table`` of ``captures``, as far as they are there."""
+        out = []
+        with self._lock:
+            for capture in captures:
+                for state in self._files.get(capture.capture_id, {}).values():
+                    path = state.tables.get(table)
+                    if path is None:
+                        continue
+                    if not path.exists():  # the cache was cleared meanwhile
+                        state.tables.pop(table)
+                        if state.state == "ready":
+                            state.state = "waiting"
+                            self._submit(state, _ASKED)
+                        continue
+                    out.append((capture, state, path))
+                    break
+        return out
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A cursor for one request; close it after use."""
+        with self._lock:
+            if self._connection is None:
+                self._connection = duckdb.connect()
+                self._connection.execute("SET threads=2")
+                self._connection.execute(f"SET memory_limit={quote(self.memory)}")
+                self._connection.execute("SET enable_external_file_cache=false")
+                self._connection.execute("SET parquet_metadata_cache=true")
+            return self._connection.cursor()

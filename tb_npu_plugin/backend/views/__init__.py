@@ -1,0 +1,1 @@
+"""One module per view: a selection and parameters in, a typed result out. Pure over the store."""

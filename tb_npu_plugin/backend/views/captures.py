@@ -1,0 +1,125 @@
+"""Runs, recordings and captures of the logdir, with their state."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from functools import lru_cache
+
+from tb_npu_plugin.backend import results
+from tb_npu_plugin.backend.capture import Capture, Recording
+from tb_npu_plugin.backend.readers.csv_file import quote
+from tb_npu_plugin.backend.store import Store
+
+MAX_STEPS = 20_000
+
+
+def captures(store: Store) -> results.Captures:
+    """Everything found, as far as it is known by now."""
+    version = store.version
+    return results.Captures(
+        runs=[
+            results.RunInfo(run, [_recording(store, r) for r in recordings])
+            for run, recordings in store.runs.items()
+        ],
+        scanning=not store.scanned,
+        searched=[str(root.path) for root in store.roots],
+        version=version,
+    )
+
+
+def progress(store: Store) -> results.Progress:
+    """What is being read now; bytes weigh the files."""
+    jobs, done, total, busy = [], 0.0, 0, False
+    for capture in store.captures():
+        for state in store.files(capture.capture_id):
+            pending = state.state in ("queued", "running")
+            busy = busy or pending
+            weight = max(1, state.source.size)
+            if state.state != "waiting":
+                total += weight
+                done += weight * (state.progress if pending else 1.0)
+            if state.state == "running":
+                jobs.append(results.Job(capture.capture_id, state.source.rel, state.source.size,
+                                        state.progress))  # fmt: skip
+    growing = any(store.growing(c.capture_id) for c in store.captures())
+    state_word = "scanning" if not store.scanned else "ingesting" if busy or growing else "idle"
+    return results.Progress(store.version, state_word, done / total if total else 1.0, jobs)  # type: ignore[arg-type]
+
+
+def _recording(store: Store, recording: Recording) -> results.RecordingInfo:
+    infos = [_capture(store, c) for c in recording.captures]
+    steps, devices = _steps_and_devices(store, recording)
+    codes = {
+        note.code
+        for c in recording.captures
+        for state in store.files(c.capture_id)
+        for note in state.notes
+    }
+    return results.RecordingInfo(
+        recording=recording.recording,
+        label=recording.label,
+        started_ns=None if recording.started_ns is None else str(recording.started_ns),
+        ranks=[c.rank for c in recording.captures],
+        world_size=max((c.info.world_size or 0 for c in recording.captures), default=0) or None,
+        devices=devices,
+        steps=steps,
+        outside_steps=bool(codes & {"rows-outside-steps", "no-step-column", "steps-unmarked"}),
+        captures=infos,
+    )
+
+
+def _capture(store: Store, capture: Capture) -> results.CaptureInfo:
+    states = store.files(capture.capture_id)
+    pending = [s for s in states if s.state in ("queued", "running", "waiting")]
+    ready = [s for s in states if s.state == "ready"]
+    weight = sum(max(1, s.source.size) for s in states)
+    done = sum(max(1, s.source.size) * (1.0 if s not in pending else s.progress) for s in states)
+    state: results.State
+    if store.growing(capture.capture_id):
+        state = "growing"
+    elif not states:
+        state = "empty"
+    elif any(s.state != "waiting" for s in pending):
+        state = "ingesting"
+    elif not ready and not pending:
+        state = "failed"
+    elif any(s.state == "failed" for s in states):
+        state = "partial"
+    else:
+        state = "ready"
+    return results.CaptureInfo(
+        capture_id=capture.capture_id,
+        name=capture.name,
+        path=str(capture.path),
+        worker=capture.worker,
+        rank=capture.rank,
+        devices=[],
+        state=state,
+        progress=done / weight if weight else 1.0,
+        level=capture.info.level,
+        bytes=capture.bytes,
+        label=f"Rank {capture.rank}" if capture.rank is not None else capture.worker,
+    )
+
+
+def _steps_and_devices(store: Store, recording: Recording) -> tuple[list[int], list[int]]:
+    for table in ("steps", "kernel_summary", "kernels"):
+        paths = tuple(str(path) for _, _, path in store.parts(recording.captures, table))
+        if paths:
+            return _distinct(store, paths)
+    return [], []
+
+
+@lru_cache(maxsize=1024)
+def _distinct(store: Store, paths: tuple[str, ...]) -> tuple[list[int], list[int]]:
+    """Entries of the cache never change under one name, so the answer can be kept."""
+    files = ", ".join(quote(p) for p in paths)
+    source = f"read_parquet([{files}], union_by_name=true)"
+    with closing(store.cursor()) as cursor:
+        steps = cursor.execute(
+            f"SELECT DISTINCT step FROM {source} WHERE step IS NOT NULL ORDER BY 1 LIMIT {MAX_STEPS}"
+        ).fetchall()
+        devices = cursor.execute(
+            f"SELECT DISTINCT device FROM {source} WHERE device IS NOT NULL ORDER BY 1"
+        ).fetchall()
+    return [r[0] for r in steps], [r[0] for r in devices]

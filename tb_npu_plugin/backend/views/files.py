@@ -1,0 +1,97 @@
+"""Every file of the selected captures with its reader, rows and state; the profiler's settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from tb_npu_plugin.backend import results
+from tb_npu_plugin.backend.capture import Capture
+from tb_npu_plugin.backend.readers.csv_file import quote
+from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.tables import Col, Query, TableRequest, page
+
+GROUPS: tuple[str, ...] = ("",)
+
+
+def files(sel: Selected, request: TableRequest) -> results.Files:
+    """The file table and the settings of the first selected capture."""
+    return results.Files(page(sel.store, files_query(sel), request), settings(sel.captures[0]))
+
+
+def files_query(sel: Selected) -> Query:
+    """A table of files; small, so it is made from values."""
+    rows = ", ".join(_row(*cells) for cells in _cells(sel)) or _row(None, "", "", 0, "", 0, "")
+    names = "rank, capture, name, size_bytes, reader, rows, state"
+    source = f"(SELECT * FROM (VALUES {rows}) files({names}))"
+    w = sel.word
+    columns = [
+        Col("name", "name", w("File", "文件"), "name"),
+        Col("rank", "rank", "Rank", "rank"),
+        Col("capture", "text", w("Capture", "采集"), "capture"),
+        Col("size_bytes", "bytes", w("Size", "大小"), "size_bytes"),
+        Col("rows", "int", w("Rows", "行数"), "rows"),
+        Col("reader", "text", w("Read as", "读取为"), "reader"),
+        Col("state", "text", w("State", "状态"), "state"),
+    ]
+    return Query(source, columns, "name", "rank,name")
+
+
+def _cells(
+    sel: Selected,
+) -> Iterator[tuple[int | None, str, str, int, str | None, int | None, str]]:
+    words = {
+        "waiting": sel.word("read when a view asks", "需要时读取"),
+        "queued": sel.word("queued", "排队中"),
+        "running": sel.word("reading", "读取中"),
+        "ready": sel.word("read", "已读取"),
+        "failed": sel.word("not readable, see Health", "无法读取,见“健康”"),
+    }
+    for capture in sel.captures:
+        states = {s.source.rel: s for s in sel.store.files(capture.capture_id)}
+        for source in capture.files:
+            state = states.get(source.rel)
+            known = source.name in capture.info.files
+            rows = max(state.rows.values(), default=0) if state and state.state == "ready" else None
+            yield (
+                capture.rank, capture.name, source.rel, source.size,
+                state.reader if state else ("profiler_info" if known else None), rows,
+                words[state.state] if state
+                else words["ready"] if known else sel.word("not read", "不读取"),
+            )  # fmt: skip
+
+
+def _row(
+    rank: int | None, capture: str, name: str, size: int, reader: str | None, rows: int | None,
+    state: str,
+) -> str:  # fmt: skip
+    def text(value: str | None) -> str:
+        if value is None:
+            return "NULL"
+        # Undecodable bytes of a file name are surrogates; a database wants valid text.
+        return quote(value.encode("utf-8", "replace").decode())
+
+    return (
+        f"(CAST({'NULL' if rank is None else int(rank)} AS BIGINT), {text(capture)}, {text(name)}, "
+        f"CAST({int(size)} AS BIGINT), {text(reader)}, "
+        f"CAST({'NULL' if rows is None else int(rows)} AS BIGINT), {text(state)})"
+    )
+
+
+def settings(capture: Capture) -> list[results.Fact]:
+    """The profiler's configuration and metadata, flattened to ``a.b.c`` keys."""
+    facts: list[results.Fact] = []
+
+    def add(prefix: str, value: Any) -> None:
+        if isinstance(value, dict):
+            for key, inner in value.items():
+                add(f"{prefix}.{key}" if prefix else str(key), inner)
+        else:
+            shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            label = prefix.removeprefix("common_config.").removeprefix("experimental_config.")
+            facts.append(results.Fact(prefix, label.removeprefix("_"),
+                                      "–" if value in (None, "") else shown[:2000]))  # fmt: skip
+
+    add("", capture.info.config)
+    add("", capture.info.metadata)
+    return facts

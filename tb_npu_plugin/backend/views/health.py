@@ -1,0 +1,44 @@
+"""What is missing, broken or suspicious in the selected captures, and what to do."""
+
+from __future__ import annotations
+
+from tb_npu_plugin.backend import results, wording
+from tb_npu_plugin.backend.findings import Note, ordered, render
+from tb_npu_plugin.backend.selection import Selected
+
+
+def health(sel: Selected) -> results.Health:
+    """Every finding of the selection, most severe first."""
+    return results.Health(findings(sel))
+
+
+def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
+    """Findings of the selection; of one view only if ``view`` is given. Most severe first."""
+    out: list[results.Finding] = []
+    for capture in sel.captures:
+        notes = list(capture.notes)
+        if sel.store.growing(capture.capture_id):
+            notes.append(Note("growing"))
+        for state in sel.store.files(capture.capture_id):
+            notes.extend(state.notes)
+        out += [render(n, sel.lang, capture.capture_id, capture.rank) for n in notes]
+    note = _missing_ranks(sel)
+    if note:
+        out.append(render(note, sel.lang, None, None))
+    if sel.store.cache.temporary:
+        note = Note("cache-temporary", None, None, {"path": str(sel.store.cache.wanted)})
+        out.append(render(note, sel.lang, None, None))
+    if view:
+        out = [f for f in out if view in f.views]
+    return ordered(out)
+
+
+def _missing_ranks(sel: Selected) -> Note | None:
+    captures = sel.recording.captures
+    present = [c.rank for c in captures]
+    world = max((c.info.world_size or 0 for c in captures), default=0)
+    missing = world - len({r for r in present if r is not None})
+    if not world or missing <= 0 or None in present:
+        return None
+    return Note("ranks-missing", None, None,
+                {"missing": missing, "world": world, "present": wording.ranks(present)})  # fmt: skip

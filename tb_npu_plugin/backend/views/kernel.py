@@ -1,0 +1,217 @@
+"""All kernels of the selection, or grouped by what a kernel tuner asks for."""
+
+from __future__ import annotations
+
+from tb_npu_plugin.backend import results, wording
+from tb_npu_plugin.backend.errors import RequestError
+from tb_npu_plugin.backend.i18n import pick
+from tb_npu_plugin.backend.readers.csv_file import ident
+from tb_npu_plugin.backend.schema import KERNELS, Field, is_communication, pmu_field
+from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.tables import Col, Query, TableRequest, col, page
+
+TABLES = ("kernels",)
+#: Group word -> grouping columns.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "": (),
+    "name": ("name",),
+    "type": ("type", "core"),
+    "core": ("core",),
+    "shape": ("type", "input_shapes"),
+    "stream": ("stream",),
+    "step": ("step",),
+    "rank": ("rank",),
+}
+#: Counters shown without being asked for, where the capture holds them.
+SHOWN_COUNTERS = (
+    "aic_mac_ratio",
+    "aiv_vec_ratio",
+    "mac_ratio",
+    "vec_ratio",
+    "cube_utilization_ratio",
+)
+
+
+def kernel(sel: Selected, request: TableRequest) -> results.Kernel:
+    """A page of kernels or groups. Empty while nothing was read (``meta.findings`` says why)."""
+    query = kernel_query(sel, request.group)
+    if query is None:
+        empty = results.Table([], {}, 0, 0, 0, "", groups=list(GROUPS))
+        return results.Kernel(empty, "")
+    return results.Kernel(page(sel.store, query, request), note(sel))
+
+
+def kernel_query(sel: Selected, group: str) -> Query | None:
+    """The kernel table of the selection; None while no kernels have been read.
+
+    Raises RequestError 400 for an unknown group.
+    """
+    if group not in GROUPS:
+        raise RequestError(400, "bad-group", f"Kernels cannot be grouped by {group!r}.",
+                           f"Groups: {', '.join(g for g in GROUPS if g)}")  # fmt: skip
+    source = sel.source("kernels")
+    if source is None:
+        return None
+    present = present_columns(sel, source)
+    keys = list(GROUPS[group])
+    columns = _grouped(sel, keys, source, present) if keys else _plain(sel, present)
+    unknown_rank = any(c.rank is None for c in sel.captures) and len(sel.captures) > 1
+    if not keys:
+        columns.insert(1, Col("rank", "rank", "Rank", "rank", shown=len(sel.captures) > 1
+                              and not unknown_rank))  # fmt: skip
+        columns.append(Col("capture", "text", sel.word("Capture", "采集"), "capture",
+                           shown=unknown_rank))  # fmt: skip
+        columns.append(Col("row", "int", sel.word("Row", "行"), "row", shown=False))
+    return Query(
+        source, columns, keys[0] if keys else "name", "total_ns:desc" if keys else "dur_ns:desc",
+        keys, group, _groups(sel, present), None if keys else base_ns(sel), two_stage=not keys,
+    )  # fmt: skip
+
+
+def present_columns(sel: Selected, source: str) -> dict[str, bool]:
+    """column -> whether any row of the selection has a value in it."""
+    names = sel.query(
+        lambda cur: [r[0] for r in cur.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
+    )
+    checked = [f.key for f in KERNELS.fields if f.key in names]
+    tests = ", ".join(f"bool_or({ident(k)} IS NOT NULL)" for k in checked)
+    row = sel.query(lambda cur: cur.execute(f"SELECT {tests} FROM {source}").fetchone())
+    held = {k: bool(v) for k, v in zip(checked, row or (), strict=False)}
+    return {n: held.get(n, True) for n in names if n not in ("file", "capture")}
+
+
+def base_ns(sel: Selected) -> int | None:
+    """Origin of the page's times: the recording's earliest kernel, whatever is selected."""
+    source = sel.source("kernels", whole=True)
+    row = sel.query(lambda cur: cur.execute(f"SELECT min(start_ns) FROM {source}").fetchone())
+    return int(row[0]) if row and row[0] is not None else None
+
+
+def note(sel: Selected) -> str:
+    """What the table covers: rows, computing and communication time, in a sentence."""
+    source = sel.source("kernels")
+    comm = is_communication("coalesce(core, '')")
+    row = sel.query(
+        lambda cur: cur.execute(
+            f"SELECT count(*), count(*) FILTER ({comm}), sum(dur_ns) FILTER (NOT {comm}), "
+            f"sum(dur_ns) FILTER ({comm}) FROM {source} WHERE coalesce(dur_ns, 0) >= 0"
+        ).fetchone()
+    )
+    assert row is not None
+    total, communications, computing, communicating = row
+    text = sel.word(f"{total:,} kernels", f"{total:,} 个 Kernel")
+    text += sel.word(f", {wording.duration(computing)} computing",
+                     f",计算 {wording.duration(computing)}")  # fmt: skip
+    if communications:
+        text += sel.word(
+            f" and {wording.duration(communicating)} in {communications:,} communication operations",
+            f",{communications:,} 个通信算子共 {wording.duration(communicating)}",
+        )
+    return text + sel.word(" (sums of durations)", "(耗时之和)")
+
+
+def _groups(sel: Selected, present: dict[str, bool]) -> list[str]:
+    allowed = []
+    for word, keys in GROUPS.items():
+        if word == "rank" and len(sel.captures) < 2:
+            continue
+        if all(present.get(k, True) for k in keys):
+            allowed.append(word)
+    return allowed
+
+
+def _plain(sel: Selected, present: dict[str, bool]) -> list[Col]:
+    columns = []
+    for f in KERNELS.fields:
+        shown = f.shown and present.get(f.key, False)
+        columns.append(col(f, sel.lang, shown=shown or f.key in ("name", "dur_ns")))
+    known = {f.key for f in KERNELS.fields}
+    for name in present:
+        if name in known or name in ("rank", "row"):
+            continue
+        counter = _counter(name)
+        if counter:
+            columns.append(col(counter, sel.lang, shown=counter.key in SHOWN_COUNTERS))
+        else:
+            columns.append(Col(name, "text", name.removeprefix("x_"), ident(name), shown=False))
+    return columns
+
+
+def _counter(column: str) -> Field | None:
+    """The counter that a stored column holds (``aic_mac_time_ns`` back from its header)."""
+    for suffix, unit in (("_ns", ""), ("_bytes_per_s", ""), ("_bytes", "_datas"), ("_ratio", "")):
+        if column.endswith(suffix):
+            f = pmu_field(column.removesuffix(suffix) + unit)
+            if f and f.key == column:
+                return f
+    return pmu_field(column)
+
+
+def _grouped(sel: Selected, keys: list[str], source: str, present: dict[str, bool]) -> list[Col]:
+    columns: list[Col] = []
+    for key in keys:
+        f = KERNELS.get(key)
+        columns.append(col(f, sel.lang, shown=True) if f else Col(key, "rank", "Rank", ident(key)))
+    if keys in (["name"], ["type", "input_shapes"]) and present.get("core"):
+        core = KERNELS.get("core")
+        assert core is not None
+        columns.append(_agg(col(core, sel.lang, "any_value(core)")))
+    if keys == ["name"] and present.get("type"):
+        kind = KERNELS.get("type")
+        assert kind is not None
+        columns.insert(1, _agg(col(kind, sel.lang, "any_value(type)")))
+    valid = "CASE WHEN dur_ns >= 0 THEN dur_ns END"
+    whole = f"(SELECT sum({valid}) FROM {source})"
+    w = sel.word
+
+    def add(key: str, kind: results.Kind, en: str, zh: str, sql: str, about: str = "",
+            shown: bool = True) -> None:  # fmt: skip
+        columns.append(Col(key, kind, pick(sel.lang, en, zh), sql, about, shown, aggregate=True))
+
+    add("count", "int", "Count", "次数", "count(*)")
+    add("total_ns", "duration", "Total", "总耗时", f"sum({valid})")
+    add("total_ratio", "ratio", "Share", "占比", f"sum({valid}) / nullif({whole}, 0)",
+        w("Share of the kernel time of the selection", "占所选范围内 Kernel 总耗时的比例"))  # fmt: skip
+    add("avg_ns", "duration", "Avg", "平均", f"avg({valid})")
+    add("min_ns", "duration", "Min", "最小", f"min({valid})")
+    add("max_ns", "duration", "Max", "最大", f"max({valid})")
+    add("wait_ns", "duration", "Wait", "等待", "sum(wait_ns)",
+        w("Sum of the gaps before these kernels", "这些 Kernel 之前间隔的总和"))  # fmt: skip
+    for name in present:
+        f = _counter(name)
+        if f is None:
+            continue
+        sql, about = _counter_sum(f, present)
+        if sql:
+            columns.append(
+                Col(f.key, f.kind, pick(sel.lang, f.en, f.zh), sql, w(*about),
+                    f.key in SHOWN_COUNTERS, aggregate=True)
+            )  # fmt: skip
+    return columns
+
+
+def _agg(column: Col) -> Col:
+    return Col(column.key, column.kind, column.label, column.sql, column.description,
+               column.shown, column.concept, aggregate=True)  # fmt: skip
+
+
+def _counter_sum(f: Field, present: dict[str, bool]) -> tuple[str, tuple[str, str]]:
+    """How a counter sums up over kernels, and what that means. Ratios are weighted by core time."""
+    key = ident(f.key)
+    if f.kind == "ratio":
+        if f.key == "cube_utilization_ratio":
+            weight = "dur_ns"
+        elif f.key.startswith("aiv_"):
+            weight = "aiv_time_ns" if "aiv_time_ns" in present else "dur_ns"
+        elif f.key.startswith("aic_") or "aicore_time_ns" in present:
+            weight = "aicore_time_ns" if "aicore_time_ns" in present else "dur_ns"
+        else:
+            weight = "dur_ns"
+        sql = (f"sum({key} * {ident(weight)}) / "
+               f"nullif(sum({ident(weight)}) FILTER ({key} IS NOT NULL), 0)")  # fmt: skip
+        return sql, (f"Mean, weighted by {weight}", f"按 {weight} 加权的平均值")
+    if f.kind == "rate":
+        return f"avg({key})", ("Mean over the kernels", "各 Kernel 的平均值")
+    if f.kind in ("duration", "bytes", "number"):
+        return f"sum({key})", ("Sum over the kernels", "各 Kernel 之和")
+    return "", ("", "")

@@ -1,0 +1,44 @@
+"""Figures inside sentences. Table values are never formatted here; pages do that."""
+
+from __future__ import annotations
+
+
+def duration(ns: float | None) -> str:
+    """Three significant digits with a fitting unit: ``136.58 ms`` -> ``137 ms``; unknown ``–``."""
+    if ns is None:
+        return "–"
+    for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
+        if abs(ns) >= size * 0.9995:
+            return f"{_digits(ns / size)} {unit}"
+    return "0" if ns == 0 else f"{_digits(ns)} ns"
+
+
+def _digits(value: float) -> str:
+    size = abs(value)
+    if size >= 99.95:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if size >= 9.995 else f"{value:.2f}"
+
+
+def percent(ratio: float | None) -> str:
+    """``0.25`` -> ``25.0 %``; unknown ``–``."""
+    return "–" if ratio is None else f"{ratio * 100:.1f} %"
+
+
+def share(part: float | None, whole: float | None) -> float | None:
+    """``part / whole``, or None where either is unknown or the whole is not positive."""
+    if part is None or whole is None or whole <= 0:
+        return None
+    return part / whole
+
+
+def ranks(values: list[int | None]) -> str:
+    """``[0, 1, 2, 5]`` -> ``0-2, 5``."""
+    numbers = sorted(v for v in values if v is not None)
+    spans: list[list[int]] = []
+    for n in numbers:
+        if spans and n == spans[-1][1] + 1:
+            spans[-1][1] = n
+        else:
+            spans.append([n, n])
+    return ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)

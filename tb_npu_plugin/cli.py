@@ -1,0 +1,205 @@
+"""The tb-npu command: the same views as the tab, in a terminal or a CI job.
+
+Exit codes: 0 fine; 1 a finding of severity error, or nothing readable there; 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import enum
+import logging
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+import typer
+from rich.console import Console
+
+from tb_npu_plugin import __version__
+
+app = typer.Typer(
+    help="Profiles of PyTorch on Ascend NPUs: list, show, check.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+#: Piped output has no width of its own: wide enough for every default column.
+out = Console(width=None if sys.stdout.isatty() else 200)
+err = Console(stderr=True)
+
+
+class Format(str, enum.Enum):
+    table = "table"
+    json = "json"
+    csv = "csv"
+
+
+class View(str, enum.Enum):
+    overview = "overview"
+    step = "step"
+    kernel = "kernel"
+    health = "health"
+    files = "files"
+
+
+Logdir = Annotated[
+    Path, typer.Argument(help="A logdir, a run, or one capture.", show_default=False)
+]
+Lang = Annotated[str, typer.Option(help="en or zh.", envvar="TB_NPU_LANG")]
+CacheOption = Annotated[
+    Path | None, typer.Option(help="Cache directory (default: $TB_NPU_CACHE).", show_default=False)
+]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"tb-npu {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+    log_level: Annotated[str, typer.Option(help="debug, info, warning or error.")] = "warning",
+) -> None:
+    level = logging.getLevelName(log_level.upper())
+    if not isinstance(level, int):
+        raise typer.BadParameter(f"there is no log level {log_level!r}")
+    logging.basicConfig(level=level, format="%(levelname)s %(name)s: %(message)s")
+
+
+@app.command("list")
+def list_captures(
+    path: Logdir, format: Format = Format.table, lang: Lang = "en", cache: CacheOption = None
+) -> None:
+    """List runs, recordings and captures below PATH."""
+    from tb_npu_plugin.terminal import listing, opened
+
+    with opened(path, cache, read=False) as captures:
+        listing(captures, format.value, out)
+
+
+@app.command()
+def show(
+    view: Annotated[View, typer.Argument(help="Which view.")],
+    path: Logdir,
+    run: Annotated[str | None, typer.Option(help="Run (default: the first).")] = None,
+    recording: Annotated[str | None, typer.Option(help="Recording (default: newest).")] = None,
+    rank: Annotated[str | None, typer.Option(help="all, 0, or 0,2,5-7.")] = None,
+    device: Annotated[str | None, typer.Option(help="all, or 0,1.")] = None,
+    step: Annotated[str | None, typer.Option(help="all, 50, 10-20, or none.")] = None,
+    group: Annotated[str, typer.Option(help="kernel: name, type, core, …; step: rank, step.")] = "",
+    sort: Annotated[str, typer.Option(help="key or key:desc, comma separated.")] = "",
+    filter: Annotated[str, typer.Option(help="e.g. 'MatMul dur>100us core=cube'.")] = "",
+    columns: Annotated[str, typer.Option(help="Column keys, comma separated.")] = "",
+    offset: Annotated[int, typer.Option(min=0)] = 0,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
+    format: Format = Format.table,
+    lang: Lang = "en",
+    cache: CacheOption = None,
+) -> None:
+    """Show one view of the captures below PATH."""
+    from tb_npu_plugin.backend.tables import TableRequest
+    from tb_npu_plugin.terminal import opened, show_view
+
+    selection = {"run": run, "recording": recording, "rank": rank, "device": device, "step": step,
+                 "lang": lang}  # fmt: skip
+    request = TableRequest(
+        sort, filter, group, tuple(c for c in columns.split(",") if c), offset, limit
+    )
+    with opened(path, cache) as captures:
+        show_view(captures, view.value, selection, request, format.value, out)
+
+
+@app.command()
+def check(
+    path: Logdir, format: Format = Format.table, lang: Lang = "en", cache: CacheOption = None
+) -> None:
+    """Print what is missing, broken or suspicious; exit 1 if something is an error."""
+    from tb_npu_plugin.terminal import check_all, opened
+
+    with opened(path, cache) as captures:
+        raise typer.Exit(check_all(captures, lang, format.value, out))
+
+
+@app.command()
+def sample(
+    path: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to write to.")],
+    ranks: Annotated[int, typer.Option(min=1)] = 2,
+    steps: Annotated[int, typer.Option(min=1)] = 3,
+    kernels_per_step: Annotated[int, typer.Option(min=1)] = 200,
+    level: Annotated[int, typer.Option(min=0, max=2, help="Profiler level.")] = 1,
+    seed: int = 0,
+) -> None:
+    """Write a generated capture of a small transformer job: a demo, or data for a test."""
+    from tb_npu_plugin.sample import write_sample
+
+    write_sample(path, ranks=ranks, steps=steps, kernels_per_step=kernels_per_step, level=level,
+                 seed=seed)  # fmt: skip
+    print(f"Wrote {ranks} rank(s) x {steps} step(s) to {path}. Look at it with:")
+    print(f"  tensorboard --logdir {path}")
+
+
+@app.command()
+def demo(
+    port: Annotated[int, typer.Option(help="Port on 127.0.0.1.")] = 6006,
+    seconds: Annotated[
+        float | None, typer.Option(help="Stop after so long.", envvar="DEMO_SECONDS")
+    ] = None,
+    logdir: Annotated[Path | None, typer.Option(help="Where to write the samples.")] = None,
+) -> None:
+    """Generate a sample logdir and serve it with TensorBoard on 127.0.0.1."""
+    from tb_npu_plugin.demo import serve
+
+    raise typer.Exit(serve(port, seconds, logdir))
+
+
+cache_app = typer.Typer(help="The cache of read captures.", no_args_is_help=True)
+app.add_typer(cache_app, name="cache")
+
+
+@cache_app.command("info")
+def cache_info(cache: CacheOption = None) -> None:
+    """Where the cache is and how large it is."""
+    from tb_npu_plugin.backend.cache import Cache
+
+    found = Cache(cache)
+    entries = found.entries()
+    size = sum(e[1] for e in entries)
+    print(f"{found.root}: {len(entries)} files read, {size / 2**20:.1f} MiB "
+          f"of {found.limit_bytes / 2**30:.0f} GiB")  # fmt: skip
+
+
+@cache_app.command("clear")
+def cache_clear(cache: CacheOption = None) -> None:
+    """Delete everything in the cache. Captures are read again when needed."""
+    from tb_npu_plugin.backend.cache import Cache
+
+    print(f"Removed {Cache(cache).clear() / 2**20:.1f} MiB.")
+
+
+def main(args: list[str] | None = None) -> Any:
+    """Entry point of the console script."""
+    from tb_npu_plugin.backend.errors import RequestError
+
+    try:
+        return app(args=args)
+    except RequestError as error:
+        err.print(f"tb-npu: {error.message}", style="bold", markup=False, highlight=False)
+        if error.hint:
+            err.print(f"  {error.hint}", markup=False, highlight=False)
+        sys.exit(1 if error.status == 404 else 2)
+    except (FileNotFoundError, msgspec.MsgspecError) as error:
+        err.print(f"tb-npu: {error}", markup=False, highlight=False)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+    except KeyboardInterrupt:
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,248 @@
+"""Views as text for a terminal, JSON for a script, CSV for a spreadsheet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from rich.cells import cell_len
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from tb_npu_plugin.backend import results, wording
+from tb_npu_plugin.backend.api import reply
+from tb_npu_plugin.backend.cache import Cache
+from tb_npu_plugin.backend.discovery import Root
+from tb_npu_plugin.backend.errors import RequestError
+from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.store import Store
+from tb_npu_plugin.backend.tables import TableRequest, rows_csv
+from tb_npu_plugin.backend.views import captures as captures_view
+from tb_npu_plugin.backend.views import health
+from tb_npu_plugin.backend.views.registry import VIEWS
+from tb_npu_plugin.frames import Captures
+
+MAX_CELL = 44
+_GLYPH = {"error": "✖", "warning": "▲", "info": "●"}
+_STYLE = {"error": "red", "warning": "yellow", "info": "blue"}
+_RIGHT = ("duration", "time", "bytes", "ratio", "rate", "int", "number", "frequency")
+
+
+@contextmanager
+def opened(path: Path, cache: Path | None, *, read: bool = True) -> Iterator[Captures]:
+    """The captures below ``path``, read with a progress bar. Raises RequestError if there are none."""
+    if not path.exists():
+        raise FileNotFoundError(f"{path} does not exist")
+    store = Store([Root(path)], Cache(cache))
+    try:
+        store.rescan()
+        if not store.captures():
+            raise RequestError(404, "no-captures", f"No Ascend captures below {path}.",
+                               "A capture is a directory with ASCEND_PROFILER_OUTPUT, "
+                               "profiler_info*.json, FRAMEWORK or PROF_* in it.")  # fmt: skip
+        if read:
+            _read(store)
+        yield Captures(store)
+    finally:
+        store.close()
+
+
+def _read(store: Store) -> None:
+    bar = Progress(TextColumn("Reading {task.description}"), BarColumn(), TextColumn(
+        "{task.percentage:>3.0f} %"), console=Console(stderr=True), transient=True)  # fmt: skip
+    if store.wait(timeout=0.3):
+        return
+    with bar:
+        task = bar.add_task("…", total=1.0)
+        while not store.wait(timeout=0.2):
+            progress = captures_view.progress(store)
+            name = progress.jobs[0].file.rsplit("/", 1)[-1] if progress.jobs else "…"
+            bar.update(task, completed=progress.progress, description=name)
+
+
+def listing(captures: Captures, format: str, out: Console) -> None:
+    """Captures by run and recording."""
+    rows = [
+        {"run": c.run, "recording": c.recording, "rank": c.rank, "worker": c.worker,
+         "level": c.level, "path": str(c.path)}
+        for c in captures
+    ]  # fmt: skip
+    if format == "json":
+        print(msgspec.json.encode(rows).decode())
+        return
+    columns = ["run", "recording", "rank", "level", "path"]
+    if format == "csv":
+        _plain_csv(columns, [[row[c] for c in columns] for row in rows])
+        return
+    table = RichTable(box=None, header_style="bold", pad_edge=False)
+    for name in columns:
+        table.add_column(name, no_wrap=name != "path", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text("–" if row[c] is None else str(row[c])) for c in columns))
+    out.print(table)
+
+
+def show_view(
+    captures: Captures, view: str, selection: dict[str, Any], request: TableRequest, format: str,
+    out: Console,
+) -> None:  # fmt: skip
+    """Print one view. JSON has the same shape as the HTTP API."""
+    sel = captures.select(**selection)
+    found = VIEWS[view]
+    if format == "json":
+        print(msgspec.json.encode(reply(sel, found, request)).decode())
+        return
+    if format == "csv" and found.query:
+        query = found.query(sel, request.group)
+        for block in rows_csv(sel.store, query, request) if query else ():
+            sys.stdout.write(block)
+        return
+    data = found.run(sel, request)
+    if isinstance(data, results.Overview):
+        _overview(data, sel, out)
+    elif isinstance(data, results.Health):
+        _findings(data.findings, out, format)
+    else:
+        if getattr(data, "note", ""):
+            out.print(Text(data.note, style="dim"), soft_wrap=True)
+        _table(data.table, out, sel)
+        _findings([f for f in health.findings(sel) if view in f.views], out)
+
+
+def check_all(captures: Captures, lang: str, format: str, out: Console) -> int:
+    """Findings of every recording; 1 if one is an error."""
+    found: list[results.Finding] = []
+    for run, recordings in captures._store.runs.items():
+        for recording in recordings:
+            sel = captures.select(run=run, recording=recording.recording, lang=lang)
+            found += health.findings(sel)
+    if format == "json":
+        print(msgspec.json.encode(found).decode())
+    elif format == "csv":
+        _findings(found, out, "csv")
+    elif found:
+        names = {c.capture_id: f"{c.run}/{c.name}" for c in captures}
+        _findings(found, out, names=names)
+    else:
+        out.print(f"{len(captures)} capture(s): nothing to report.")
+    return 1 if any(f.severity == "error" for f in found) else 0
+
+
+def _overview(data: results.Overview, sel: Selected, out: Console) -> None:
+    out.print(Text(data.headline, style="bold"), soft_wrap=True)
+    out.print()
+    for card in data.cards:
+        ratio = f"{wording.percent(card.ratio)} {card.of}" if card.ratio is not None else ""
+        out.print(Text(f"  {card.label:32} {wording.duration(card.value_ns):>10}  {ratio:24} "
+                       f"{card.note}"), soft_wrap=True)  # fmt: skip
+    out.print()
+    for fact in data.facts:
+        if fact.value != "–":
+            out.print(Text(f"  {fact.label:20} {fact.value} {fact.note}"), soft_wrap=True)
+    if data.top_kernels:
+        out.print()
+        _table(data.top_kernels, out, sel)
+    _findings(data.findings, out)
+
+
+def _table(table: results.Table, out: Console, sel: Selected) -> None:
+    shown = [c for c in table.columns if c.key in table.values]
+    if not shown:
+        out.print(
+            sel.word("Nothing to show here; see the findings.", "没有可显示的内容,见数据健康。")
+        )
+        return
+    count = len(table.values[shown[0].key])
+    cells = {c.key: [cell(c.kind, v) for v in table.values[c.key]] for c in shown}
+    fitting = _fitting(shown, cells, out.width)
+    grid = RichTable(box=None, header_style="bold", pad_edge=False)
+    for column in fitting:
+        right = column.kind in _RIGHT
+        grid.add_column(Text(column.label), justify="right" if right else "left",
+                        overflow="ellipsis", no_wrap=True, max_width=MAX_CELL)  # fmt: skip
+    for i in range(count):
+        grid.add_row(*(Text(cells[c.key][i]) for c in fitting))
+    out.print(grid)
+    if len(fitting) < len(shown):
+        left_out = ", ".join(c.key for c in shown if c not in fitting)
+        out.print(Text(sel.word(f"not shown for lack of width: {left_out}",
+                                f"宽度不足,未显示:{left_out}"), style="dim"))  # fmt: skip
+    end = table.offset + count
+    if end < table.total or table.total != table.unfiltered:
+        out.print(Text(sel.word(
+            f"rows {table.offset + 1}-{end} of {table.total:,}"
+            + (f" (of {table.unfiltered:,} before the filter)"
+               if table.total != table.unfiltered else ""),
+            f"第 {table.offset + 1}-{end} 行,共 {table.total:,} 行"), style="dim"))  # fmt: skip
+
+
+def _fitting(
+    columns: list[results.Column], cells: dict[str, list[str]], width: int
+) -> list[results.Column]:
+    """The leading columns that fit the terminal; at least two."""
+    kept: list[results.Column] = []
+    used = 0
+    for column in columns:
+        longest = max([cell_len(column.label), *(cell_len(c) for c in cells[column.key])])
+        used += min(longest, MAX_CELL) + 1
+        if used > width and len(kept) >= 2:
+            continue
+        kept.append(column)
+    return kept
+
+
+def cell(kind: str, value: Any) -> str:
+    """One table value as a person reads it."""
+    if value is None:
+        return "–"
+    if kind in ("duration", "time"):
+        return wording.duration(value)
+    if kind == "ratio":
+        return wording.percent(value)
+    if kind == "bytes":
+        size = float(value)
+        for unit in ("B", "KiB", "MiB", "GiB"):
+            if size < 1024 or unit == "GiB":
+                return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+            size /= 1024
+    if kind == "rate":
+        return f"{value / 1e9:.2f} GB/s"
+    if kind == "int" and isinstance(value, int):
+        return f"{value:,}"
+    if kind == "number" and isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
+
+
+def _findings(
+    found: list[results.Finding], out: Console, format: str = "table",
+    names: dict[str, str] | None = None,
+) -> None:  # fmt: skip
+    if format == "csv":
+        keys = ["severity", "code", "rank", "file", "place", "message", "remedy"]
+        _plain_csv(keys, [[getattr(f, k) for k in keys] for f in found])
+        return
+    if found:
+        out.print()
+    for f in found:
+        where = [names.get(f.capture_id or "", "") if names else
+                 (f"rank {f.rank}" if f.rank is not None else ""), f.file or "", f.place or ""]  # fmt: skip
+        line = Text(f"{_GLYPH[f.severity]} {f.severity} {f.code}  ", style=_STYLE[f.severity])
+        line.append(" · ".join(w for w in where if w), style="dim")
+        out.print(line, soft_wrap=True)
+        out.print(Text(f"  {f.message}"), soft_wrap=True)
+        out.print(Text(f"  → {f.remedy}", style="dim"), soft_wrap=True)
+
+
+def _plain_csv(columns: list[str], rows: list[list[Any]]) -> None:
+    import csv
+
+    writer = csv.writer(sys.stdout)
+    writer.writerow(columns)
+    writer.writerows(rows)
