@@ -34,14 +34,6 @@ class Format(str, enum.Enum):
     csv = "csv"
 
 
-class View(str, enum.Enum):
-    overview = "overview"
-    step = "step"
-    kernel = "kernel"
-    health = "health"
-    files = "files"
-
-
 Logdir = Annotated[
     Path, typer.Argument(help="A logdir, a run, or one capture.", show_default=False)
 ]
@@ -83,7 +75,7 @@ def list_captures(
 
 @app.command()
 def show(
-    view: Annotated[View, typer.Argument(help="Which view.")],
+    view: Annotated[str, typer.Argument(help="overview, step, operator, kernel, api, …")],
     path: Logdir,
     run: Annotated[str | None, typer.Option(help="Run (default: the first).")] = None,
     recording: Annotated[str | None, typer.Option(help="Recording (default: newest).")] = None,
@@ -102,7 +94,11 @@ def show(
 ) -> None:
     """Show one view of the captures below PATH."""
     from tb_npu_plugin.backend.tables import TableRequest
+    from tb_npu_plugin.backend.views.registry import VIEWS
     from tb_npu_plugin.terminal import opened, show_view
+
+    if view not in VIEWS:
+        raise typer.BadParameter(f"there is no view {view!r}; views: {', '.join(VIEWS)}")
 
     selection = {"run": run, "recording": recording, "rank": rank, "device": device, "step": step,
                  "lang": lang}  # fmt: skip
@@ -110,7 +106,7 @@ def show(
         sort, filter, group, tuple(c for c in columns.split(",") if c), offset, limit
     )
     with opened(path, cache) as captures:
-        show_view(captures, view.value, selection, request, format.value, out)
+        show_view(captures, view, selection, request, format.value, out)
 
 
 @app.command()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ from tb_npu_plugin.backend.views.registry import VIEWS
 from tb_npu_plugin.frames import Captures
 
 MAX_CELL = 44
+#: Control and bidirectional characters: a name must not move the cursor or turn text around.
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _GLYPH = {"error": "✖", "warning": "▲", "info": "●"}
 _STYLE = {"error": "red", "warning": "yellow", "info": "blue"}
 _RIGHT = ("duration", "time", "bytes", "ratio", "rate", "int", "number", "frequency")
@@ -95,6 +98,8 @@ def show_view(
     """Print one view. JSON has the same shape as the HTTP API."""
     sel = captures.select(**selection)
     found = VIEWS[view]
+    if found.no_step and not sel.steps.everything:
+        Console(stderr=True).print(Text(sel.word(*found.no_step)), soft_wrap=True)
     if format == "json":
         print(msgspec.json.encode(reply(sel, found, request)).decode())
         return
@@ -217,7 +222,7 @@ def cell(kind: str, value: Any) -> str:
         return f"{value:,}"
     if kind == "number" and isinstance(value, float):
         return f"{value:g}"
-    return str(value)
+    return _UNSAFE.sub(lambda m: f"\\u{ord(m.group()):04x}", str(value))
 
 
 def _findings(
@@ -231,13 +236,21 @@ def _findings(
     if found:
         out.print()
     for f in found:
-        where = [names.get(f.capture_id or "", "") if names else
-                 (f"rank {f.rank}" if f.rank is not None else ""), f.file or "", f.place or ""]  # fmt: skip
+        where = [_who(f, names), f.file or "", f.place or ""]
         line = Text(f"{_GLYPH[f.severity]} {f.severity} {f.code}  ", style=_STYLE[f.severity])
         line.append(" · ".join(w for w in where if w), style="dim")
         out.print(line, soft_wrap=True)
         out.print(Text(f"  {f.message}"), soft_wrap=True)
         out.print(Text(f"  → {f.remedy}", style="dim"), soft_wrap=True)
+
+
+def _who(f: results.Finding, names: dict[str, str] | None) -> str:
+    if len(f.ranks) > 1:
+        known = wording.ranks(f.ranks)
+        return f"ranks {known}" if known and None not in f.ranks else f"{len(f.ranks)} captures"
+    if names:
+        return names.get(f.capture_id or "", "")
+    return f"rank {f.rank}" if f.rank is not None else ""
 
 
 def _plain_csv(columns: list[str], rows: list[list[Any]]) -> None:

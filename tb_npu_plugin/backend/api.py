@@ -33,7 +33,7 @@ _TYPES = {
 }  # fmt: skip
 _GZIP_FROM = 1400
 #: View -> the table whose rows its entry in the navigation counts.
-COUNTED = {"step": "steps", "kernel": "kernels"}
+COUNTED = {"step": "steps", "kernel": "kernels", "operator": "operators", "api": "api_statistics"}
 _SELECTION = ("run", "recording", "rank", "device", "step")
 
 App = Callable[..., Iterable[bytes]]

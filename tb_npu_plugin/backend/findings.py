@@ -259,6 +259,7 @@ def render(note: Note, lang: Lang, capture_id: str | None, rank: int | None) -> 
         remedy=remedy.format_map(params),
         capture_id=capture_id,
         rank=rank,
+        ranks=[] if capture_id is None else [rank],
         file=note.file,
         place=note.place,
         views=list(kind.views),
@@ -266,8 +267,15 @@ def render(note: Note, lang: Lang, capture_id: str | None, rank: int | None) -> 
 
 
 def ordered(findings: list[Finding]) -> list[Finding]:
-    """Most severe first, then by rank and file."""
+    """Most severe first, then by rank and file; what captures share to the word once."""
+    merged: dict[tuple[str | None, ...], Finding] = {}
+    for f in findings:
+        key = (f.code, f.file, f.place, f.message, f.remedy)
+        if key in merged:
+            merged[key].ranks += f.ranks
+        else:
+            merged[key] = f
     return sorted(
-        findings,
+        merged.values(),
         key=lambda f: (_ORDER[f.severity], f.code, -1 if f.rank is None else f.rank, f.file or ""),
     )

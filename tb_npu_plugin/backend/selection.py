@@ -113,32 +113,37 @@ class Selected:
             self.provenance[table] = ", ".join(names)
         return list(parts)
 
-    def source(self, table: str, *, whole: bool = False) -> str | None:
+    def source(self, table: str, *, steps: bool = True, devices: bool = True) -> str | None:
         """Table expression over ``table`` of the selection, or None where nothing is there yet.
 
-        Adds ``rank``, ``capture`` (label), ``file`` and ``row`` (ordinal in the source). The step
-        and device selection is applied unless ``whole``.
+        Adds ``rank``, ``capture`` (label), ``part`` (ordinal of the capture in the selection),
+        ``file`` and ``row`` (ordinal in the source). The step and device selection is applied
+        unless switched off (for tables that carry neither).
         """
         parts = self.store.parts(self.captures, table)
         if not parts:
             return None
         self.parts(table)
         files = ", ".join(quote(str(path)) for _, _, path in parts)
+        order = {c.capture_id: i for i, c in enumerate(self.captures)}
         rows = ", ".join(
             f"({quote(str(path))}, {'NULL' if c.rank is None else c.rank}, "
-            f"{quote(self.rank_label(c))})"
+            f"{quote(self.rank_label(c))}, {order[c.capture_id]})"
             for c, _, path in parts
         )
         sql = (
-            "SELECT CAST(part.rank AS BIGINT) AS rank, part.capture, "
+            "SELECT CAST(part.rank AS BIGINT) AS rank, part.capture, part.part, "
             "data.* EXCLUDE (filename, file_row_number), "
             "data.filename AS file, data.file_row_number AS row "
             f"FROM read_parquet([{files}], filename=true, file_row_number=true, "
             "union_by_name=true) data "
-            f"JOIN (VALUES {rows}) part(filename, rank, capture) USING (filename)"
+            f"JOIN (VALUES {rows}) part(filename, rank, capture, part) USING (filename)"
         )
-        if not whole:
-            sql += f" WHERE {self.steps.sql('step')} AND {self.devices.sql('device')}"
+        tests = [
+            *([self.steps.sql("step")] if steps else []),
+            *([self.devices.sql("device")] if devices and not self.devices.everything else []),
+        ]
+        sql += "".join(f" {'AND' if i else 'WHERE'} {test}" for i, test in enumerate(tests))
         return f"({sql})"
 
     def query(self, run: Callable[[duckdb.DuckDBPyConnection], T]) -> T:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
@@ -83,6 +83,11 @@ class Query:
 
     def column(self, key: str) -> Col | None:
         return next((c for c in self.columns if c.key == key), None)
+
+
+def empty_table(groups: Iterable[str]) -> results.Table:
+    """A table that is not there (yet)."""
+    return results.Table([], {}, 0, 0, 0, "", groups=list(groups))
 
 
 def page(store: Store, query: Query, request: TableRequest) -> results.Table:
@@ -223,10 +228,10 @@ def _inner(query: Query, columns: list[Col], compiled: Compiled) -> str:
     if not query.keys:
         if query.two_stage:
             items += ", file, row"
-        return f"SELECT {items} FROM {query.source} WHERE {compiled.where}"
+        return f"SELECT {items} FROM {query.source} t WHERE {compiled.where}"
     keys = ", ".join(ident(k) for k in query.keys)
     return (
-        f"SELECT {items} FROM {query.source} WHERE {compiled.where} "
+        f"SELECT {items} FROM {query.source} t WHERE {compiled.where} "
         f"GROUP BY {keys} HAVING {compiled.having}"
     )
 
@@ -238,10 +243,10 @@ def _counts(cursor: duckdb.DuckDBPyConnection, query: Query, compiled: Compiled)
         params = _params(compiled) if filtered else []
         if query.keys:
             keys = ", ".join(ident(k) for k in query.keys)
-            sql = (f"SELECT count(*) FROM (SELECT {keys} FROM {query.source} WHERE {where} "
+            sql = (f"SELECT count(*) FROM (SELECT {keys} FROM {query.source} t WHERE {where} "
                    f"GROUP BY {keys} HAVING {having})")  # fmt: skip
         else:
-            sql = f"SELECT count(*) FROM {query.source} WHERE {where}"
+            sql = f"SELECT count(*) FROM {query.source} t WHERE {where}"
         row = cursor.execute(sql, params).fetchone()
         return int(row[0]) if row else 0
 
@@ -264,7 +269,7 @@ def _two_stage(
         [*(f"{c.sql} AS {ident(c.key)}" for c in sort_keys), "file AS file", "row AS row"]
     )
     keys = cursor.execute(
-        f"SELECT file, row FROM (SELECT {items} FROM {query.source} WHERE {compiled.where}) "
+        f"SELECT file, row FROM (SELECT {items} FROM {query.source} t WHERE {compiled.where}) "
         f"ORDER BY {order} LIMIT ? OFFSET ?",
         [*compiled.where_params, request.limit, request.offset],
     ).fetchall()
@@ -279,7 +284,7 @@ def _two_stage(
     )
     columns = ", ".join(f"{c.sql} AS {ident(c.key)}" for c in shown)
     fetched = cursor.execute(
-        f"SELECT file, row, {columns} FROM {query.source} WHERE {wanted}", list(by_file)
+        f"SELECT file, row, {columns} FROM {query.source} t WHERE {wanted}", list(by_file)
     ).fetchall()
     found = {(r[0], r[1]): r[2:] for r in fetched}
     return [found[key] for key in keys if key in found]

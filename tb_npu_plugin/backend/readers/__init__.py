@@ -9,9 +9,25 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from tb_npu_plugin.backend.readers import kernel_details, step_trace_time
+from tb_npu_plugin.backend.readers import (
+    api_statistic,
+    data_preprocess,
+    kernel_details,
+    l2_cache,
+    op_statistic,
+    operator_details,
+    step_trace_time,
+)
 
-READERS: tuple[ModuleType, ...] = (step_trace_time, kernel_details)
+READERS: tuple[ModuleType, ...] = (
+    step_trace_time,
+    kernel_details,
+    operator_details,
+    op_statistic,
+    api_statistic,
+    l2_cache,
+    data_preprocess,
+)
 
 
 def reader_for(name: str) -> ModuleType | None:

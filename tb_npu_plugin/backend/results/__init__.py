@@ -29,6 +29,8 @@ from tb_npu_plugin.backend.results.captures import (
     RunInfo,
 )
 from tb_npu_plugin.backend.results.views import (
+    Api,
+    ApiReply,
     Card,
     Fact,
     Files,
@@ -37,6 +39,8 @@ from tb_npu_plugin.backend.results.views import (
     HealthReply,
     Kernel,
     KernelReply,
+    Operator,
+    OperatorReply,
     Overview,
     OverviewReply,
     Step,
@@ -46,12 +50,15 @@ from tb_npu_plugin.backend.results.views import (
 
 #: Everything the API can answer; the frontend's types follow it.
 REPLIES = (
-    CapturesReply, ProgressReply, OverviewReply, StepReply, KernelReply, HealthReply, FilesReply,
+    CapturesReply, ProgressReply, OverviewReply, StepReply, KernelReply, OperatorReply,
+    ApiReply, HealthReply, FilesReply,
     ErrorReply,
 )  # fmt: skip
 
 __all__ = [
     "REPLIES",
+    "Api",
+    "ApiReply",
     "CaptureInfo",
     "Captures",
     "CapturesReply",
@@ -70,6 +77,8 @@ __all__ = [
     "KernelReply",
     "Kind",
     "Meta",
+    "Operator",
+    "OperatorReply",
     "Overview",
     "OverviewReply",
     "Progress",

@@ -51,7 +51,11 @@ class Table(msgspec.Struct):
 
 
 class Finding(msgspec.Struct):
-    """Something missing, broken or suspicious, and what to do about it."""
+    """Something missing, broken or suspicious, and what to do about it.
+
+    What several captures share to the word is one finding: ``ranks`` lists them, and ``rank`` and
+    ``capture_id`` are those of the first.
+    """
 
     id: str
     code: str
@@ -60,6 +64,7 @@ class Finding(msgspec.Struct):
     remedy: str
     capture_id: str | None = None
     rank: int | None = None
+    ranks: list[int | None] = []
     file: str | None = None
     place: str | None = None
     views: list[str] = []

@@ -70,6 +70,16 @@ class Kernel(msgspec.Struct):
     """What the table covers, in a sentence (rows, kernel time, what the level leaves out)."""
 
 
+class Operator(msgspec.Struct):
+    table: Table
+    note: str
+
+
+class Api(msgspec.Struct):
+    table: Table
+    note: str
+
+
 class Health(msgspec.Struct):
     findings: list[Finding]
 
@@ -91,6 +101,16 @@ class StepReply(msgspec.Struct):
 
 class KernelReply(msgspec.Struct):
     data: Kernel
+    meta: Meta
+
+
+class OperatorReply(msgspec.Struct):
+    data: Operator
+    meta: Meta
+
+
+class ApiReply(msgspec.Struct):
+    data: Api
     meta: Meta
 
 

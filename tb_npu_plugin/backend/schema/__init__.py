@@ -21,12 +21,26 @@ from tb_npu_plugin.backend.schema.kernels import (
     is_communication,
     pmu_field,
 )
+from tb_npu_plugin.backend.schema.operators import (
+    AI_CPU,
+    API_STATISTICS,
+    L2_CACHE,
+    OP_STATISTICS,
+    OPERATOR_NESTED,
+    OPERATORS,
+)
 from tb_npu_plugin.backend.schema.steps import STEPS
 
 __all__ = [
+    "AI_CPU",
+    "API_STATISTICS",
     "KERNELS",
     "KERNEL_SUMMARY",
+    "L2_CACHE",
     "NO_ID",
+    "OPERATORS",
+    "OPERATOR_NESTED",
+    "OP_STATISTICS",
     "PMU_DEFAULT_UNIT",
     "STEPS",
     "TABLES",
@@ -41,4 +55,17 @@ __all__ = [
 ]
 
 #: Every canonical table by name.
-TABLES = {t.name: t for t in (KERNELS, KERNEL_SUMMARY, STEPS)}
+TABLES = {
+    t.name: t
+    for t in (
+        KERNELS,
+        KERNEL_SUMMARY,
+        STEPS,
+        OPERATORS,
+        OPERATOR_NESTED,
+        OP_STATISTICS,
+        API_STATISTICS,
+        L2_CACHE,
+        AI_CPU,
+    )
+}

@@ -8,9 +8,10 @@ from tb_npu_plugin.backend.i18n import pick
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.schema import KERNELS, Field, is_communication, pmu_field
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.tables import Col, Query, TableRequest, col, page
+from tb_npu_plugin.backend.tables import Col, Query, TableRequest, col, empty_table, page
+from tb_npu_plugin.backend.views import kernel_joins as joins
 
-TABLES = ("kernels",)
+TABLES = ("kernels", "op_statistics", "l2_cache", "ai_cpu")
 #: Group word -> grouping columns.
 GROUPS: dict[str, tuple[str, ...]] = {
     "": (),
@@ -21,6 +22,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "stream": ("stream",),
     "step": ("step",),
     "rank": ("rank",),
+}
+#: Group words that show another file as it stands.
+FILES = {
+    "statistic": ("op_statistics", joins.statistic_query),
+    "l2": ("l2_cache", joins.l2_query),
+    "aicpu": ("ai_cpu", joins.ai_cpu_query),
 }
 #: Counters shown without being asked for, where the capture holds them.
 SHOWN_COUNTERS = (
@@ -36,8 +43,7 @@ def kernel(sel: Selected, request: TableRequest) -> results.Kernel:
     """A page of kernels or groups. Empty while nothing was read (``meta.findings`` says why)."""
     query = kernel_query(sel, request.group)
     if query is None:
-        empty = results.Table([], {}, 0, 0, 0, "", groups=list(GROUPS))
-        return results.Kernel(empty, "")
+        return results.Kernel(empty_table(_file_groups(sel)), "")
     return results.Kernel(page(sel.store, query, request), note(sel))
 
 
@@ -46,26 +52,34 @@ def kernel_query(sel: Selected, group: str) -> Query | None:
 
     Raises RequestError 400 for an unknown group.
     """
+    if group in FILES:
+        found = FILES[group][1](sel)
+        if found:
+            source = sel.source("kernels")
+            present = present_columns(sel, source) if source else {}
+            found.group, found.groups = group, _groups(sel, present) if source else []
+        return found
     if group not in GROUPS:
+        known = ", ".join([*(g for g in GROUPS if g), *FILES])
         raise RequestError(400, "bad-group", f"Kernels cannot be grouped by {group!r}.",
-                           f"Groups: {', '.join(g for g in GROUPS if g)}")  # fmt: skip
+                           f"Groups: {known}")  # fmt: skip
     source = sel.source("kernels")
     if source is None:
         return None
     present = present_columns(sel, source)
     keys = list(GROUPS[group])
     columns = _grouped(sel, keys, source, present) if keys else _plain(sel, present)
-    unknown_rank = any(c.rank is None for c in sel.captures) and len(sel.captures) > 1
-    if not keys:
-        columns.insert(1, Col("rank", "rank", "Rank", "rank", shown=len(sel.captures) > 1
-                              and not unknown_rank))  # fmt: skip
-        columns.append(Col("capture", "text", sel.word("Capture", "采集"), "capture",
-                           shown=unknown_rank))  # fmt: skip
-        columns.append(Col("row", "int", sel.word("Row", "行"), "row", shown=False))
     return Query(
-        source, columns, keys[0] if keys else "name", "total_ns:desc" if keys else "dur_ns:desc",
-        keys, group, _groups(sel, present), None if keys else base_ns(sel), two_stage=not keys,
-    )  # fmt: skip
+        source,
+        columns,
+        keys[0] if keys else "name",
+        "total_ns:desc" if keys else "dur_ns:desc",
+        keys,
+        group,
+        _groups(sel, present),
+        None if keys else base_ns(sel),
+        two_stage=not keys,
+    )
 
 
 def present_columns(sel: Selected, source: str) -> dict[str, bool]:
@@ -77,12 +91,12 @@ def present_columns(sel: Selected, source: str) -> dict[str, bool]:
     tests = ", ".join(f"bool_or({ident(k)} IS NOT NULL)" for k in checked)
     row = sel.query(lambda cur: cur.execute(f"SELECT {tests} FROM {source}").fetchone())
     held = {k: bool(v) for k, v in zip(checked, row or (), strict=False)}
-    return {n: held.get(n, True) for n in names if n not in ("file", "capture")}
+    return {n: held.get(n, True) for n in names if n not in ("file", "capture", "part")}
 
 
 def base_ns(sel: Selected) -> int | None:
     """Origin of the page's times: the recording's earliest kernel, whatever is selected."""
-    source = sel.source("kernels", whole=True)
+    source = sel.source("kernels", steps=False, devices=False)
     row = sel.query(lambda cur: cur.execute(f"SELECT min(start_ns) FROM {source}").fetchone())
     return int(row[0]) if row and row[0] is not None else None
 
@@ -107,7 +121,8 @@ def note(sel: Selected) -> str:
             f" and {wording.duration(communicating)} in {communications:,} communication operations",
             f",{communications:,} 个通信算子共 {wording.duration(communicating)}",
         )
-    return text + sel.word(" (sums of durations)", "(耗时之和)")
+    text += sel.word(" (sums of durations).", "(耗时之和)。")
+    return text + joins.l2_note(sel, present_columns(sel, source)) if source else text
 
 
 def _groups(sel: Selected, present: dict[str, bool]) -> list[str]:
@@ -117,11 +132,15 @@ def _groups(sel: Selected, present: dict[str, bool]) -> list[str]:
             continue
         if all(present.get(k, True) for k in keys):
             allowed.append(word)
-    return allowed
+    return allowed + _file_groups(sel)
+
+
+def _file_groups(sel: Selected) -> list[str]:
+    return [word for word, (table, _) in FILES.items() if sel.parts(table)]
 
 
 def _plain(sel: Selected, present: dict[str, bool]) -> list[Col]:
-    columns = []
+    columns: list[Col] = []
     for f in KERNELS.fields:
         shown = f.shown and present.get(f.key, False)
         columns.append(col(f, sel.lang, shown=shown or f.key in ("name", "dur_ns")))
@@ -134,6 +153,13 @@ def _plain(sel: Selected, present: dict[str, bool]) -> list[Col]:
             columns.append(col(counter, sel.lang, shown=counter.key in SHOWN_COUNTERS))
         else:
             columns.append(Col(name, "text", name.removeprefix("x_"), ident(name), shown=False))
+    columns += joins.l2_columns(sel, present)
+    unknown = any(c.rank is None for c in sel.captures) and len(sel.captures) > 1
+    columns.insert(
+        1, Col("rank", "rank", "Rank", "rank", shown=len(sel.captures) > 1 and not unknown)
+    )
+    columns.append(Col("capture", "text", sel.word("Capture", "采集"), "capture", shown=unknown))
+    columns.append(Col("row", "int", sel.word("Row", "行"), "row", shown=False))
     return columns
 
 
@@ -187,7 +213,7 @@ def _grouped(sel: Selected, keys: list[str], source: str, present: dict[str, boo
                 Col(f.key, f.kind, pick(sel.lang, f.en, f.zh), sql, w(*about),
                     f.key in SHOWN_COUNTERS, aggregate=True)
             )  # fmt: skip
-    return columns
+    return columns + joins.statistic_columns(sel, keys)
 
 
 def _agg(column: Col) -> Col:

@@ -30,8 +30,16 @@ def overview(sel: Selected) -> results.Overview:
         bars_note=note,
         facts=facts(sel),
         top_kernels=top_kernels(sel),
-        findings=health.findings(sel)[:TOP_FINDINGS],
+        findings=_top_findings(sel),
     )
+
+
+def _top_findings(sel: Selected) -> list[results.Finding]:
+    """The most severe, each kind once."""
+    kinds: dict[str, results.Finding] = {}
+    for finding in health.findings(sel):
+        kinds.setdefault(finding.code, finding)
+    return list(kinds.values())[:TOP_FINDINGS]
 
 
 def _bars(sel: Selected) -> tuple[list[results.StepBar], str]:

@@ -9,7 +9,15 @@ from typing import Any
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Query, TableRequest
-from tb_npu_plugin.backend.views import files, health, kernel, overview, step
+from tb_npu_plugin.backend.views import (
+    api_statistic,
+    files,
+    health,
+    kernel,
+    operator,
+    overview,
+    step,
+)
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,31 @@ VIEWS: dict[str, View] = {
             kernel.kernel,
             results.KernelReply,
             kernel.kernel_query,
-            tuple(kernel.GROUPS),
+            (*kernel.GROUPS, *kernel.FILES),
+        ),
+        View(
+            "operator",
+            operator.TABLES,
+            operator.operator,
+            results.OperatorReply,
+            operator.operator_query,
+            tuple(operator.GROUPS),
+            no_step=(
+                "operator_details.csv carries no step: operators are those of the whole capture.",
+                "operator_details.csv 不含 Step 信息:显示整段采集的算子。",
+            ),
+        ),
+        View(
+            "api",
+            api_statistic.TABLES,
+            api_statistic.api,
+            results.ApiReply,
+            api_statistic.api_query,
+            tuple(api_statistic.GROUPS),
+            no_step=(
+                "api_statistic.csv carries no step: it sums up the whole capture.",
+                "api_statistic.csv 不含 Step 信息:为整段采集的汇总。",
+            ),
         ),
         View("health", (), lambda sel, _request: health.health(sel), results.HealthReply),
         View(

@@ -9,7 +9,7 @@ from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.schema import STEPS
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.tables import Col, Query, TableRequest, col, page
+from tb_npu_plugin.backend.tables import Col, Query, TableRequest, col, empty_table, page
 
 TABLES = ("steps",)
 GROUPS = ("", "rank", "step")
@@ -24,8 +24,7 @@ def step(sel: Selected, request: TableRequest) -> results.Step:
     """Rows per step, rank and device (or their means by ``group``), and a bar for each row."""
     query = step_query(sel, request.group)
     if query is None:
-        empty = results.Table([], {}, 0, 0, 0, "", groups=list(GROUPS))
-        return results.Step(bars=[], table=empty)
+        return results.Step(bars=[], table=empty_table(GROUPS))
     table = page(sel.store, query, request)
     return results.Step(bars=bars(sel, query, request), table=table)
 
