@@ -86,6 +86,10 @@ def show(
     sort: Annotated[str, typer.Option(help="key or key:desc, comma separated.")] = "",
     filter: Annotated[str, typer.Option(help="e.g. 'MatMul dur>100us core=cube'.")] = "",
     columns: Annotated[str, typer.Option(help="Column keys, comma separated.")] = "",
+    option: Annotated[
+        list[str] | None,
+        typer.Option(help="Parameter of the view alone, e.g. at=12.5ms (memory); repeatable."),
+    ] = None,
     offset: Annotated[int, typer.Option(min=0)] = 0,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
     format: Format = Format.table,
@@ -100,13 +104,17 @@ def show(
     if view not in VIEWS:
         raise typer.BadParameter(f"there is no view {view!r}; views: {', '.join(VIEWS)}")
 
+    options = dict(word.partition("=")[::2] for word in option or ())
+    if unknown := sorted(set(options) - set(VIEWS[view].options)):
+        known = ", ".join(VIEWS[view].options) or "none"
+        raise typer.BadParameter(f"{view} has no option {unknown[0]!r}; options: {known}")
     selection = {"run": run, "recording": recording, "rank": rank, "device": device, "step": step,
                  "lang": lang}  # fmt: skip
     request = TableRequest(
         sort, filter, group, tuple(c for c in columns.split(",") if c), offset, limit
     )
     with opened(path, cache) as captures:
-        show_view(captures, view, selection, request, format.value, out)
+        show_view(captures, view, selection, request, format.value, out, options)
 
 
 @app.command()
@@ -128,12 +136,41 @@ def sample(
     kernels_per_step: Annotated[int, typer.Option(min=1)] = 200,
     level: Annotated[int, typer.Option(min=0, max=2, help="Profiler level.")] = 1,
     seed: int = 0,
+    straggler: Annotated[
+        int | None, typer.Option(min=0, help="This rank computes longer; the others wait.")
+    ] = None,
+    slow_link: Annotated[
+        str | None, typer.Option(metavar="A-B", help="The link between these ranks is slow.")
+    ] = None,
+    memory_leak: Annotated[bool, typer.Option(help="Some memory is never released.")] = False,
+    line: Annotated[str, typer.Option(help="Format of torch_npu 2025, 7.1 or 26.0.")] = "26.0",
+    overwrite: Annotated[bool, typer.Option(help="Replace samples that lie there.")] = False,
 ) -> None:
     """Write a generated capture of a small transformer job: a demo, or data for a test."""
     from tb_npu_plugin.sample import write_sample
 
-    write_sample(path, ranks=ranks, steps=steps, kernels_per_step=kernels_per_step, level=level,
-                 seed=seed)  # fmt: skip
+    link = None
+    if slow_link is not None:
+        a, _, b = slow_link.partition("-")
+        if not (a.isdigit() and b.isdigit()):
+            raise typer.BadParameter("--slow-link is two ranks, e.g. 3-5")
+        link = (int(a), int(b))
+    try:
+        write_sample(
+            path,
+            ranks=ranks,
+            steps=steps,
+            kernels_per_step=kernels_per_step,
+            level=level,
+            seed=seed,
+            straggler=straggler,
+            slow_link=link,
+            memory_leak=memory_leak,
+            line=line,
+            overwrite=overwrite,
+        )
+    except (ValueError, FileExistsError) as error:
+        raise typer.BadParameter(str(error)) from error
     print(f"Wrote {ranks} rank(s) x {steps} step(s) to {path}. Look at it with:")
     print(f"  tensorboard --logdir {path}")
 
