@@ -6,10 +6,8 @@ from the hash of its sources; sdists and wheels carry the result, so installing 
 
 from __future__ import annotations
 
-import hashlib
 import re
-import shutil
-import subprocess
+import sys
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -18,38 +16,9 @@ from setuptools.command.editable_wheel import editable_wheel
 from setuptools.command.sdist import sdist
 
 ROOT = Path(__file__).parent
-FRONTEND = ROOT / "tb_npu_plugin" / "frontend"
-STATIC = ROOT / "tb_npu_plugin" / "static"
-STAMP = STATIC / "sources.sha256"
-SOURCES = ("src/**/*", "scripts/*", "*.json", "*.ts", ".npmrc")
+sys.path.insert(0, str(ROOT / "scripts"))
 
-
-def frontend_hash() -> str:
-    """Hash over names and content of everything the built frontend depends on."""
-    digest = hashlib.sha256()
-    files = {f for pattern in SOURCES for f in FRONTEND.glob(pattern) if f.is_file()}
-    for file in sorted(files):
-        digest.update(file.relative_to(FRONTEND).as_posix().encode() + b"\0")
-        digest.update(file.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def build_frontend() -> None:
-    """Bring ``static/`` up to date with the sources; does nothing where they are absent."""
-    if not (FRONTEND / "package.json").exists():  # an sdist without sources carries static/
-        return
-    wanted = frontend_hash()
-    if STAMP.exists() and STAMP.read_text().strip() == wanted:
-        return
-    npm = shutil.which("npm")
-    if npm is None:
-        raise SystemExit(
-            "Building the frontend needs Node.js 20.19 or newer with npm, and none was found.\n"
-            "Install it, or install tb-npu-plugin from a wheel, which carries the built frontend."
-        )
-    subprocess.run([npm, "ci", "--no-audit", "--no-fund"], cwd=FRONTEND, check=True)
-    subprocess.run([npm, "run", "build"], cwd=FRONTEND, check=True)
-    STAMP.write_text(wanted + "\n")
+from build_frontend import build_frontend  # noqa: E402
 
 
 class BuildPy(build_py):

@@ -6,6 +6,7 @@ Exit codes: 0 fine; 1 a finding of severity error, or nothing readable there; 2 
 from __future__ import annotations
 
 import enum
+import io
 import logging
 import sys
 from pathlib import Path
@@ -17,6 +18,13 @@ from rich.console import Console
 
 from tb_npu_plugin import __version__
 
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Let :func:`~tb_npu_plugin.terminal.opened` end quietly; rich would exit with 1."""
+        raise BrokenPipeError
+
+
 app = typer.Typer(
     help="Profiles of PyTorch on Ascend NPUs: list, show, check.",
     no_args_is_help=True,
@@ -24,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 #: Piped output has no width of its own: wide enough for every default column.
-out = Console(width=None if sys.stdout.isatty() else 200)
+out = _Console(width=None if sys.stdout.isatty() else 200)
 err = Console(stderr=True)
 
 
@@ -82,6 +90,9 @@ def show(
     rank: Annotated[str | None, typer.Option(help="all, 0, or 0,2,5-7.")] = None,
     device: Annotated[str | None, typer.Option(help="all, or 0,1.")] = None,
     step: Annotated[str | None, typer.Option(help="all, 50, 10-20, or none.")] = None,
+    source: Annotated[
+        str | None, typer.Option(help="text, db or trace, where there are more.")
+    ] = None,
     group: Annotated[str, typer.Option(help="kernel: name, type, core, …; step: rank, step.")] = "",
     sort: Annotated[str, typer.Option(help="key or key:desc, comma separated.")] = "",
     filter: Annotated[str, typer.Option(help="e.g. 'MatMul dur>100us core=cube'.")] = "",
@@ -109,7 +120,7 @@ def show(
         known = ", ".join(VIEWS[view].options) or "none"
         raise typer.BadParameter(f"{view} has no option {unknown[0]!r}; options: {known}")
     selection = {"run": run, "recording": recording, "rank": rank, "device": device, "step": step,
-                 "lang": lang}  # fmt: skip
+                 "source": source, "lang": lang}  # fmt: skip
     request = TableRequest(
         sort, filter, group, tuple(c for c in columns.split(",") if c), offset, limit
     )
@@ -217,19 +228,19 @@ def main(args: list[str] | None = None) -> Any:
     """Entry point of the console script."""
     from tb_npu_plugin.backend.errors import RequestError
 
+    for stream in (sys.stdout, sys.stderr):  # a locale may not have every character of a name
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         return app(args=args)
     except RequestError as error:
         err.print(f"tb-npu: {error.message}", style="bold", markup=False, highlight=False)
         if error.hint:
             err.print(f"  {error.hint}", markup=False, highlight=False)
-        sys.exit(1 if error.status == 404 else 2)
-    except (FileNotFoundError, msgspec.MsgspecError) as error:
+        sys.exit(2 if error.status == 400 else 1)
+    except (OSError, msgspec.MsgspecError) as error:
         err.print(f"tb-npu: {error}", markup=False, highlight=False)
         sys.exit(2)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
     except KeyboardInterrupt:
         sys.exit(130)
 

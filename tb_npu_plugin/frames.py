@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from tb_npu_plugin.backend.cache import Cache
 from tb_npu_plugin.backend.discovery import Root
 from tb_npu_plugin.backend.errors import RequestError
+from tb_npu_plugin.backend.schema import TABLES
 from tb_npu_plugin.backend.selection import Selected, select
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.views import health
+from tb_npu_plugin.backend.views.communication_groups import communication_source, matrix_source
 
 __all__ = ["Captures", "RequestError", "load"]
 
@@ -97,6 +100,69 @@ class Captures:
         """
         return self._frame("steps", selection)
 
+    def operators(self, **selection: Any) -> pd.DataFrame:
+        """One row per operator call, in order of start: ``name, input_shapes, stack`` (frames by
+        line ends, innermost first), ``host_self_ns, host_total_ns, device_self_ns, …``. No steps.
+        """
+        return self._frame("operators", selection)
+
+    def apis(self, **selection: Any) -> pd.DataFrame:
+        """One row per host API and level (``acl, node, hccl, …``): ``count, total_ns, avg_ns, …``."""
+        return self._frame("api_statistics", selection)
+
+    def op_statistics(self, **selection: Any) -> pd.DataFrame:
+        """CANN's own sums by type and core: ``count, total_ns, total_ratio`` (0..1), ``avg_ns, …``."""
+        return self._frame("op_statistics", selection)
+
+    def l2_cache(self, **selection: Any) -> pd.DataFrame:
+        """L2 rates per kernel: ``stream, task, name, l2_hit_ratio, l2_victim_ratio`` (0..1)."""
+        return self._frame("l2_cache", selection)
+
+    def memory_blocks(self, **selection: Any) -> pd.DataFrame:
+        """One row per memory block: ``name`` (operator), ``component`` (PTA, GE), ``size_bytes``
+        (negative where only the release was seen), ``state`` (released, held, before, zero,
+        unknown), ``alloc_ns, release_ns`` (int64 epoch ns, NA outside the capture), ``dur_ns``, and
+        the component's totals at both moments (``alloc_allocated_bytes, …``). No steps.
+        """
+        return self._frame("memory_blocks", selection)
+
+    def memory_points(self, **selection: Any) -> pd.DataFrame:
+        """Every record of the totals: ``component`` (PTA, GE, PTA+GE, APP, …), ``time_ns`` (int64
+        epoch ns), ``allocated_bytes, reserved_bytes, active_bytes``; each holds until the next of
+        its component and device. In file order: sorted by component, not by time.
+        """
+        return self._frame("memory_points", selection)
+
+    def module_memory(self, **selection: Any) -> pd.DataFrame:
+        """Samples of what CANN's modules had reserved: ``component, time_ns, reserved_bytes``."""
+        return self._frame("module_memory", selection)
+
+    def static_memory(self, **selection: Any) -> pd.DataFrame:
+        """Memory of static graphs' operators: ``name, size_bytes, graph, node_start, node_end``."""
+        return self._frame("static_memory", selection)
+
+    def communication(self, **selection: Any) -> pd.DataFrame:
+        """One row per communication operation: ``name, type, kind, group_name, step, start_ns``
+        (int64 epoch ns), ``elapse_ns = transit_ns + wait_ns + idle_ns, synchronization_ns`` (a part
+        of the wait), ``size_bytes`` (over all link types), ``links``. Unknown is NA, never 0.
+        """
+        return self._frame("comm_ops", selection, _grouped("comm_ops"))
+
+    def links(self, **selection: Any) -> pd.DataFrame:
+        """One row per operation and link type: ``link, size_bytes, time_ns,
+        bandwidth_bytes_per_s, large_packet_ratio, packets``; ``is_sum`` is 1 for SDMA, which is
+        HCCS + PCIE + SIO: leave it out of sums.
+        """
+        return self._frame("comm_links", selection, _grouped("comm_links"))
+
+    def matrix(self, **selection: Any) -> pd.DataFrame:
+        """One row per link of the matrix file: ``src, dst`` (global ranks, or positions in the
+        group where ``numbering`` is ``local``), ``transport, size_bytes, time_ns,
+        bandwidth_bytes_per_s, operation``, and ``pick``: ``total``, or one operation by bandwidth
+        (``top1, middle, bottom1, …``; ``op``: every operation). Choose one ``pick`` before summing.
+        """
+        return self._frame("comm_matrix", selection, matrix_source)
+
     def findings(self, **selection: Any) -> pd.DataFrame:
         """What is missing, broken or suspicious: ``severity, code, rank, file, message, remedy``."""
         columns = ["severity", "code", "rank", "file", "place", "message", "remedy"]
@@ -105,31 +171,53 @@ class Captures:
 
     def select(self, **selection: Any) -> Selected:
         """The resolved selection that the view functions take. Raises RequestError."""
-        allowed = {"run", "recording", "rank", "device", "step", "lang"}
+        allowed = {"run", "recording", "rank", "device", "step", "source", "lang"}
         if unknown := set(selection) - allowed:
             raise TypeError(f"unknown selection {sorted(unknown)}; use {sorted(allowed)}")
         words = {key: _words(value) for key, value in selection.items() if key != "lang"}
         return select(self._store, **words, lang=selection.get("lang", "en"))
 
-    def _frame(self, table: str, selection: dict[str, Any]) -> pd.DataFrame:
+    def _frame(
+        self,
+        table: str,
+        selection: dict[str, Any],
+        source_of: Callable[[Selected], str | None] | None = None,
+    ) -> pd.DataFrame:
         sel = self.select(**selection)
-        source = sel.source(table)
+        schema = TABLES[table]
+        source = source_of(sel) if source_of else sel.source(
+            table, steps=schema.get("step") is not None, devices=schema.get("device") is not None
+        )  # fmt: skip
         if source is None:
-            return pd.DataFrame()
+            return pd.DataFrame(columns=["rank", "capture", *(f.key for f in schema.fields)])
         with closing(self._store.cursor()) as cursor:
-            frame = cursor.execute(f"SELECT * EXCLUDE (file) FROM {source}").df()
-        for name in frame.columns:
-            # Integers with gaps arrive as float64, which rounds ids and epoch ns: keep them exact.
-            if name in ("step", "device", "rank", "stream", "task", "model", "start_ns"):
-                frame[name] = (
-                    _integers(sel, source, name) if frame[name].isna().any() else frame[name]
-                )
-        return frame
+            columns = cursor.execute(
+                f"SELECT * EXCLUDE (part) FROM {source} ORDER BY part, row"
+            ).fetchnumpy()
+        return pd.DataFrame({name: _series(values) for name, values in columns.items()})
 
 
-def _integers(sel: Selected, source: str, name: str) -> Any:
-    rows = sel.query(lambda cur: cur.execute(f"SELECT {name} FROM {source}").fetchall())
-    return pd.array([r[0] for r in rows], dtype="Int64")
+def _grouped(table: str) -> Callable[[Selected], str | None]:
+    """The rows of a communication table with the names of their groups."""
+    return lambda sel: communication_source(sel, table)
+
+
+def _series(values: Any) -> Any:
+    """A column with its exact type: integers with gaps become Int64, not float64, which rounds."""
+    if not isinstance(values, np.ma.MaskedArray):
+        return values
+    if values.dtype.kind in "iub":
+        if not values.mask.any():
+            return values.data
+        kind = "boolean" if values.dtype.kind == "b" else "Int64"
+        array = pd.array(np.ma.filled(values, 0), dtype=kind)
+        array[np.ma.getmaskarray(values)] = pd.NA
+        return array
+    if values.dtype.kind == "f":
+        return np.ma.filled(values, np.nan)
+    texts = values.data.astype(object)  # filled(None) would put numpy's default, "?", there
+    texts[np.ma.getmaskarray(values)] = None
+    return texts
 
 
 def _words(value: Any) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -17,13 +18,13 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from tb_npu_plugin.backend import results, wording
-from tb_npu_plugin.backend.api import reply
+from tb_npu_plugin.backend.api import reply, view_csv
 from tb_npu_plugin.backend.cache import Cache
 from tb_npu_plugin.backend.discovery import Root
 from tb_npu_plugin.backend.errors import RequestError
-from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.selection import Selected, no_permission
 from tb_npu_plugin.backend.store import Store
-from tb_npu_plugin.backend.tables import TableRequest, rows_csv
+from tb_npu_plugin.backend.tables import TableRequest, csv_cell
 from tb_npu_plugin.backend.views import captures as captures_view
 from tb_npu_plugin.backend.views import health
 from tb_npu_plugin.backend.views.registry import VIEWS
@@ -40,18 +41,23 @@ _RIGHT = ("duration", "time", "bytes", "ratio", "rate", "int", "number", "freque
 @contextmanager
 def opened(path: Path, cache: Path | None, *, read: bool = True) -> Iterator[Captures]:
     """The captures below ``path``, read with a progress bar. Raises RequestError if there are none."""
-    if not path.exists():
-        raise FileNotFoundError(f"{path} does not exist")
+    path.stat()
     store = Store([Root(path)], Cache(cache))
     try:
         store.rescan()
         if not store.captures():
-            raise RequestError(404, "no-captures", f"No Ascend captures below {path}.",
-                               "A capture is a directory with ASCEND_PROFILER_OUTPUT, "
-                               "profiler_info*.json, FRAMEWORK or PROF_* in it.")  # fmt: skip
+            hint = no_permission(store) or (
+                "A capture is a directory with ASCEND_PROFILER_OUTPUT, profiler_info*.json, "
+                "FRAMEWORK or PROF_* in it."
+            )
+            raise RequestError(404, "no-captures", f"No Ascend captures below {path}.", hint)
         if read:
             _read(store)
         yield Captures(store)
+        sys.stdout.flush()
+    except BrokenPipeError:  # head has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
     finally:
         store.close()
 
@@ -73,11 +79,11 @@ def listing(captures: Captures, format: str, out: Console) -> None:
     """Captures by run and recording."""
     rows = [
         {"run": c.run, "recording": c.recording, "rank": c.rank, "worker": c.worker,
-         "level": c.level, "path": str(c.path)}
+         "level": c.level, "path": wording.printable(str(c.path))}
         for c in captures
     ]  # fmt: skip
     if format == "json":
-        print(msgspec.json.encode(rows).decode())
+        _print_json(rows)
         return
     columns = ["run", "recording", "rank", "level", "path"]
     if format == "csv":
@@ -93,19 +99,19 @@ def listing(captures: Captures, format: str, out: Console) -> None:
 
 def show_view(
     captures: Captures, view: str, selection: dict[str, Any], request: TableRequest, format: str,
-    out: Console,
+    out: Console, options: dict[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Print one view. JSON has the same shape as the HTTP API."""
     sel = captures.select(**selection)
+    sel.options = options or {}
     found = VIEWS[view]
     if found.no_step and not sel.steps.everything:
         Console(stderr=True).print(Text(sel.word(*found.no_step)), soft_wrap=True)
     if format == "json":
-        print(msgspec.json.encode(reply(sel, found, request)).decode())
+        _print_json(reply(sel, found, request))
         return
-    if format == "csv" and found.query:
-        query = found.query(sel, request.group)
-        for block in rows_csv(sel.store, query, request) if query else ():
+    if format == "csv" and view != "health":
+        for block in view_csv(sel, found, request):
             sys.stdout.write(block)
         return
     data = found.run(sel, request)
@@ -128,7 +134,7 @@ def check_all(captures: Captures, lang: str, format: str, out: Console) -> int:
             sel = captures.select(run=run, recording=recording.recording, lang=lang)
             found += health.findings(sel)
     if format == "json":
-        print(msgspec.json.encode(found).decode())
+        _print_json(found)
     elif format == "csv":
         _findings(found, out, "csv")
     elif found:
@@ -143,7 +149,11 @@ def _overview(data: results.Overview, sel: Selected, out: Console) -> None:
     out.print(Text(data.headline, style="bold"), soft_wrap=True)
     out.print()
     for card in data.cards:
-        ratio = f"{wording.percent(card.ratio)} {card.of}" if card.ratio is not None else ""
+        ratio = (
+            f"{wording.percent(card.ratio)} {sel.word('of', '占')} {card.of}"
+            if card.ratio is not None
+            else ""
+        )
         out.print(Text(f"  {card.label:32} {wording.duration(card.value_ns):>10}  {ratio:24} "
                        f"{card.note}"), soft_wrap=True)  # fmt: skip
     out.print()
@@ -213,7 +223,7 @@ def cell(kind: str, value: Any) -> str:
     if kind == "bytes":
         size = float(value)
         for unit in ("B", "KiB", "MiB", "GiB"):
-            if size < 1024 or unit == "GiB":
+            if abs(size) < 1024 or unit == "GiB":
                 return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
             size /= 1024
     if kind == "rate":
@@ -258,4 +268,10 @@ def _plain_csv(columns: list[str], rows: list[list[Any]]) -> None:
 
     writer = csv.writer(sys.stdout)
     writer.writerow(columns)
-    writer.writerows(rows)
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+
+
+def _print_json(value: Any) -> None:
+    """JSON is UTF-8, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import gzip
-import hashlib
 import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import msgspec
 from werkzeug.security import safe_join
 from werkzeug.wrappers import Request, Response
@@ -33,8 +34,9 @@ _TYPES = {
 }  # fmt: skip
 _GZIP_FROM = 1400
 #: View -> the table whose rows its entry in the navigation counts.
-COUNTED = {"step": "steps", "kernel": "kernels", "operator": "operators", "api": "api_statistics"}
-_SELECTION = ("run", "recording", "rank", "device", "step")
+COUNTED = {"step": "steps", "kernel": "kernels", "operator": "operators", "api": "api_statistics",
+           "memory": "memory_blocks", "communication": "comm_ops"}  # fmt: skip
+_SELECTION = ("run", "recording", "rank", "device", "step", "source")
 
 App = Callable[..., Iterable[bytes]]
 
@@ -66,7 +68,16 @@ def _progress(store: Store, _request: Request) -> Any:
 
 def _view(store: Callable[[], Store], view: View) -> App:
     def answer(request: Request) -> Any:
+        try:
+            return once(request)
+        except duckdb.IOException:
+            # The cache was cleared, or an early table replaced, between two queries: what is gone
+            # is known by now, and read again.
+            return once(request)
+
+    def once(request: Request) -> Any:
         sel = _select(store(), request)
+        sel.options = {k: v for k in view.options if (v := request.args.get(k))}
         table = table_request(request.args)
         if view.tables:
             sel.store.request(sel.captures, view.tables)
@@ -82,7 +93,8 @@ def reply(sel: Selected, view: View, request: TableRequest) -> Any:
     return view.reply(view.run(sel, request), meta(sel, view))
 
 
-def _csv(sel: Selected, view: View, request: TableRequest) -> Response:
+def view_csv(sel: Selected, view: View, request: TableRequest) -> Iterable[str]:
+    """A view's whole table as CSV blocks. Raises RequestError 409 where it has none."""
     query = view.query(sel, request.group) if view.query else None
     if query is None:
         raise RequestError(
@@ -91,11 +103,15 @@ def _csv(sel: Selected, view: View, request: TableRequest) -> Response:
             "There is nothing to export here.",
             "Wait until the files are read, or see Health.",
         )
-    name = f"{sel.run.replace('/', '-')}-{view.id}.csv".encode("ascii", "replace").decode()
+    return rows_csv(sel.store, query, request)
+
+
+def _csv(sel: Selected, view: View, request: TableRequest) -> Response:
+    name = re.sub(r"[^\w.=+-]+", "-", f"{sel.run}-{view.id}.csv", flags=re.ASCII)
     return Response(
-        rows_csv(sel.store, query, request),
+        view_csv(sel, view, request),
         content_type="text/csv; charset=utf-8",
-        headers={"Content-Disposition": f'attachment; filename="{name.replace(chr(34), "")}"'},
+        headers={"Content-Disposition": f'attachment; filename="{name}"'},
     )
 
 
@@ -111,6 +127,7 @@ def meta(sel: Selected, view: View) -> results.Meta:
     return results.Meta(
         selection=sel.reply(),
         provenance=sel.provenance,
+        sources=sel.store.kinds(sel.captures, view.tables[0]) if view.tables else [],
         findings=[f for f in found if view.id in f.views],
         counts={
             **{view_id: rows.get(table, 0) for view_id, table in COUNTED.items()},
@@ -208,20 +225,21 @@ def _headers(response: Response) -> Response:
 def _static(request: Request) -> Response:
     name = request.path.rsplit("/static/", 1)[-1]
     path = safe_join(str(STATIC), name)
-    file = Path(path) if path else None
-    if file is None or not file.is_file():
+    try:
+        body = Path(path).read_bytes() if path and Path(path).is_file() else None
+    except (OSError, ValueError):  # a name that no file can have
+        body = None
+    if path is None or body is None:
         return _headers(Response("no such file", 404, content_type="text/plain"))
-    body = file.read_bytes()
-    etag = hashlib.sha256(body).hexdigest()[:20]
+    file = Path(path)
     response = Response(content_type=_TYPES.get(file.suffix, "application/octet-stream"))
-    response.set_etag(etag)
-    # Chunks carry their hash in the name; the entry does not, so it is asked for each time.
-    hashed = "-" in file.stem and file.parent != STATIC
+    # Chunks carry their hash in the name; the entry does not, so it is asked for each time. No
+    # 304: werkzeug strips its Content-Type, which TensorBoard's validator wants on every reply.
+    hashed = file.parent != STATIC
     response.headers["Cache-Control"] = "public, max-age=31536000" if hashed else "no-cache"
     response.headers["Vary"] = "Accept-Encoding"
     if len(body) >= _GZIP_FROM and _takes_gzip(request):
         body = gzip.compress(body, 6, mtime=0)
         response.headers["Content-Encoding"] = "gzip"
     response.set_data(body)
-    response.make_conditional(request)
     return _headers(response)

@@ -7,6 +7,7 @@ first and last bytes) and reader version, and is safe to delete at any time.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import shutil
 import tempfile
@@ -20,6 +21,8 @@ import msgspec
 import platformdirs
 
 from tb_npu_plugin.backend.findings import Note
+
+logger = logging.getLogger(__name__)
 
 #: Raise when the layout below the cache directory changes.
 LAYOUT = "v1"
@@ -48,10 +51,10 @@ class Cache:
         self.temporary = False
         try:
             self.root = _prepare(wanted / LAYOUT)
-        except OSError:
+        except (OSError, UnicodeEncodeError):
             self.temporary = True
             self.root = _prepare(Path(tempfile.mkdtemp(prefix="tb-npu-cache-")) / LAYOUT)
-        self.limit_bytes = int(os.environ.get("TB_NPU_CACHE_LIMIT", DEFAULT_LIMIT_BYTES))
+        self.limit_bytes = _limit()
 
     def entry(self, capture_id: str, fingerprint: str) -> Path:
         return self.root / "captures" / capture_id / fingerprint
@@ -63,11 +66,17 @@ class Cache:
             done = msgspec.json.decode((entry / "done.json").read_bytes(), type=Ingested)
         except (OSError, msgspec.MsgspecError):
             return None
+        if done.error:  # not a property of the file: try again next time
+            return None
         if any(not (entry / f"{table}.parquet").exists() for table in done.tables):
             return None
         with suppress(OSError):
             os.utime(entry)
         return done
+
+    def spill(self) -> Path:
+        """Where this process's engine puts what does not fit into memory; may not exist yet."""
+        return self.root / "scratch" / f"spill-{os.getpid()}"
 
     def scratch(self) -> Path:
         """A new private directory inside the cache; the caller removes it."""
@@ -93,9 +102,9 @@ class Cache:
             temp = Path(tempfile.mkdtemp(prefix=".tmp-", dir=entry.parent))
             try:
                 yield None, temp
-                if entry.exists():
+                if temp.exists():
                     shutil.rmtree(entry, ignore_errors=True)
-                temp.rename(entry)
+                    temp.rename(entry)
             finally:
                 shutil.rmtree(temp, ignore_errors=True)
 
@@ -148,7 +157,18 @@ class Cache:
         return total
 
 
+def _limit() -> int:
+    """$TB_NPU_CACHE_LIMIT, in bytes."""
+    wanted = os.environ.get("TB_NPU_CACHE_LIMIT") or str(DEFAULT_LIMIT_BYTES)
+    try:
+        return int(float(wanted))
+    except (ValueError, OverflowError):
+        logger.warning("TB_NPU_CACHE_LIMIT=%s is no number of bytes; it is ignored", wanted)
+        return DEFAULT_LIMIT_BYTES
+
+
 def _prepare(path: Path) -> Path:
+    str(path).encode()  # the database needs paths that are text
     path.mkdir(parents=True, exist_ok=True, mode=0o700)
     with tempfile.TemporaryFile(dir=path):
         pass
@@ -161,7 +181,7 @@ def fingerprint(path: Path, rel: str, size: int, mtime_ns: int, reader: str, ver
     The first and last bytes are in it because two logdirs may hold files of one name, size and
     time (unpacked archives) with different content. Raises OSError if the file cannot be read.
     """
-    digest = hashlib.sha256(f"{rel}|{size}|{mtime_ns}|{reader}|{version}".encode())
+    digest = hashlib.sha256(f"{rel}|{size}|{mtime_ns}|{reader}|{version}".encode("utf-8", "replace"))
     with path.open("rb") as stream:
         digest.update(stream.read(_SAMPLE))
         if size > _SAMPLE:

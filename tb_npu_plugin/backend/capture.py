@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 from collections import defaultdict
 from dataclasses import dataclass, replace
 from datetime import datetime, timezone
@@ -13,6 +14,7 @@ from tb_npu_plugin.backend.discovery import OUTPUT, Found
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import profiler_info
 from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
+from tb_npu_plugin.backend.wording import printable
 
 _NAME = re.compile(r"^(?P<worker>.+)_(?P<time>\d{14}(?:\d{3}|\.\d{1,6})?)_ascend_(?:pt|ms)$")
 _RANK_NAME = re.compile(r"(?:^|[_\-.])rank[_\-]?(\d+)(?=$|[_\-.])", re.IGNORECASE)
@@ -77,7 +79,8 @@ def describe(found: Found) -> Capture:
     # A copy of ASCEND_PROFILER_OUTPUT alone still lies beside its capture's files sometimes.
     home = found.path
     info = profiler_info.read(home, [name for name, _, _ in found.top_files], output_names)
-    match = _NAME.match(found.path.name)
+    name = printable(found.path.name)
+    match = _NAME.match(name)
     inside = found.output is not None and found.output != found.path
     files = tuple(
         SourceFile(f"{OUTPUT}/{name}" if inside else name, size, mtime)
@@ -87,9 +90,9 @@ def describe(found: Found) -> Capture:
     for folder in found.denied:
         notes.append(profiler_info.permission_note(found.path / folder, folder))
     candidates = list(info.ranks)
-    named = _RANK_NAME.search(found.path.name)
+    named = _RANK_NAME.search(name)
     if named:
-        candidates.append((found.path.name, int(named.group(1))))
+        candidates.append((name, int(named.group(1)[:18])))
     rank = candidates[0][1] if candidates else None
     if len({r for _, r in candidates}) > 1:
         listed = ", ".join(f"{source}: {r}" for source, r in candidates)
@@ -97,7 +100,8 @@ def describe(found: Found) -> Capture:
     names = set(output_names)
     has_raw = "FRAMEWORK" in found.folders or any(f.startswith("PROF_") for f in found.folders)
     if found.output is None and has_raw:
-        notes.append(Note("raw-only", None, None, {"path": str(found.path)}))
+        path = shlex.quote(printable(str(found.path)))
+        notes.append(Note("raw-only", None, None, {"path": path}))
     if not info.files:
         notes.append(Note("info-missing"))
     databases = sorted(n for n in names if n.endswith(".db"))
@@ -109,16 +113,16 @@ def describe(found: Found) -> Capture:
     done = "analyse.done" in names
     if done:
         missing = [n for n in _EXPECTED if n not in names]
-        if missing and not databases and "ProfilerActivity.NPU" in str(info.config or "NPU"):
+        if missing and not databases and _recorded_npu(info) is not False:
             notes.append(Note("analysis-incomplete", None, None, {"missing": ", ".join(missing)}))
     _note_missing_tables(found, info, names, notes)
     identity = f"{found.run}|{found.path.name}"
     return Capture(
         capture_id=hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:12],
         run=found.run,
-        name=found.path.name,
+        name=name,
         path=found.path,
-        worker=match.group("worker") if match else found.path.name,
+        worker=match.group("worker") if match else name,
         rank=rank,
         info=info,
         files=files,
@@ -128,17 +132,27 @@ def describe(found: Found) -> Capture:
     )
 
 
+def _recorded_npu(info: ProfilerInfo) -> bool | None:
+    """Whether the device was recorded; None where the settings do not tell."""
+    common = info.config.get("common_config")
+    activities = common.get("activities") if isinstance(common, dict) else None
+    if not isinstance(activities, list):
+        return None
+    return any("NPU" in str(a) for a in activities)
+
+
 def _note_missing_tables(
     found: Found, info: ProfilerInfo, names: set[str], notes: list[Note]
 ) -> None:
     if found.output is None or any(n.endswith(".db") for n in names):
         return
-    activities = (info.config.get("common_config") or {}).get("activities")
     why = {
         "Level_none": (" (recorded at Level_none)", "(采集级别为 Level_none)"),
     }.get(info.level or "", ("", ""))
-    if isinstance(activities, list) and not any("NPU" in str(a) for a in activities):
+    if _recorded_npu(info) is False:
         why = (" (only the CPU was recorded)", "(只采集了 CPU)")
+    _note_missing_memory(info, names, notes)
+    _note_missing_communication(names, notes)
     params = {"why": why[0], "why_zh": why[1]}
     if "kernel_details.csv" not in names and not any(n.startswith("op_summary") for n in names):
         notes.append(Note("kernels-missing", f"{OUTPUT}/kernel_details.csv", None, params))
@@ -146,29 +160,64 @@ def _note_missing_tables(
         notes.append(Note("steps-missing", f"{OUTPUT}/step_trace_time.csv", None, params))
 
 
+def _note_missing_memory(info: ProfilerInfo, names: set[str], notes: list[Note]) -> None:
+    blocks = any(n.startswith("operator_memory") for n in names)
+    totals = any(n.startswith("memory_record") for n in names)
+    if not blocks and not totals:
+        common = info.config.get("common_config")
+        asked = common.get("profile_memory") if isinstance(common, dict) else None
+        why = ("", "")
+        if asked is False:
+            why = (" (profile_memory was off)", "(profile_memory 未开启)")
+        elif asked is True:
+            why = (" although profile_memory was on", "(尽管已开启 profile_memory)")
+        notes.append(Note("memory-not-recorded", None, None, {"why": why[0], "why_zh": why[1]}))
+    elif not blocks:
+        params = {"name": "operator_memory.csv", "what": "the single blocks are",
+                  "what_zh": "单个内存块"}  # fmt: skip
+        notes.append(Note("memory-file-missing", f"{OUTPUT}/operator_memory.csv", None, params))
+    elif not totals:
+        params = {"name": "memory_record.csv", "what": "the totals over time are",
+                  "what_zh": "随时间变化的总量"}  # fmt: skip
+        notes.append(Note("memory-file-missing", f"{OUTPUT}/memory_record.csv", None, params))
+
+
+def _note_missing_communication(names: set[str], notes: list[Note]) -> None:
+    """One of the two files without the other; that both are absent the kernels tell, or nothing."""
+    operations, matrix = "communication.json", "communication_matrix.json"
+    for name, other, what, what_zh in (
+        (operations, matrix, "the times, sizes and link types of operations are",
+         "通信算子的时间、数据量与链路类型"),
+        (matrix, operations, "what each rank sent to which other is", "各卡之间的通信量"),
+    ):  # fmt: skip
+        if other in names and name not in names and f"{name}.gz" not in names:
+            notes.append(Note("communication-file-missing", f"{OUTPUT}/{name}", None, {
+                "name": name, "other": other, "what": what, "what_zh": what_zh}))  # fmt: skip
+
+
 def fold_runs(captures: list[Capture]) -> list[Capture]:
     """Subfolders that hold one rank each and whose windows overlap become one run, their parent."""
     by_run: dict[str, list[Capture]] = defaultdict(list)
     for capture in captures:
         by_run[capture.run].append(capture)
-    single = {run: caps[0] for run, caps in by_run.items() if len(caps) == 1 and run != "."}
+    one_rank = {
+        run: caps
+        for run, caps in by_run.items()
+        if run != "." and len({c.rank for c in caps}) == 1 and caps[0].rank is not None
+    }
     ancestors: dict[str, list[str]] = defaultdict(list)
-    for run in single:
+    for run in one_rank:
         for ancestor in PurePosixPath(run).parents:
             ancestors[str(ancestor)].append(run)
     folded: dict[str, str] = {}
     for parent in sorted(ancestors, key=lambda p: -len(PurePosixPath(p).parts)):
         runs = [r for r in ancestors[parent] if r not in folded]
-        members = [single[r] for r in runs]
-        ranks = {m.rank for m in members}
-        if len(members) < 2 or None in ranks or len(ranks) < len(members):
+        members = [one_rank[r] for r in runs]
+        if len(members) < 2 or len({m[0].rank for m in members}) < len(members):
             continue
-        if all(_overlap(members[0], m) for m in members[1:]):
+        if all(any(_overlap(a, b) for a in members[0] for b in m) for m in members[1:]):
             folded.update(dict.fromkeys(runs, parent))
-    return [
-        replace(c, run=folded[c.run]) if c.run in folded and c is single.get(c.run) else c
-        for c in captures
-    ]
+    return [replace(c, run=folded.get(c.run, c.run)) for c in captures]
 
 
 def _overlap(a: Capture, b: Capture) -> bool:
@@ -182,10 +231,10 @@ def recordings(captures: list[Capture]) -> list[Recording]:
     """Group the captures of one run: at most one per rank, windows overlapping; newest first."""
     groups: list[list[Capture]] = []
     timed = [c for c in captures if c.info.start_ns is not None and c.info.end_ns is not None]
-    untimed = [c for c in captures if c not in timed]
+    untimed = [c for c in captures if c.info.start_ns is None or c.info.end_ns is None]
     for capture in sorted(timed, key=lambda c: (c.info.start_ns or 0, c.name)):
         for group in reversed(groups):
-            if _overlap(group[0], capture) and not _has_rank(group, capture):
+            if _overlap(group[0], capture) and not _has_process(group, capture):
                 group.append(capture)
                 break
         else:
@@ -194,7 +243,7 @@ def recordings(captures: list[Capture]) -> list[Recording]:
     kth: list[list[Capture]] = []
     for capture in sorted(untimed, key=lambda c: (_named_time(c), c.name)):
         for group in kth:
-            if not _has_rank(group, capture):
+            if not _has_process(group, capture):
                 group.append(capture)
                 break
         else:
@@ -211,8 +260,11 @@ def recordings(captures: list[Capture]) -> list[Recording]:
     return result[::-1]
 
 
-def _has_rank(group: list[Capture], capture: Capture) -> bool:
-    return capture.rank is not None and any(c.rank == capture.rank for c in group)
+def _has_process(group: list[Capture], capture: Capture) -> bool:
+    """The group holds a capture of this rank, or of this worker where the rank is unknown."""
+    if capture.rank is None:
+        return any(c.rank is None and c.worker == capture.worker for c in group)
+    return any(c.rank == capture.rank for c in group)
 
 
 def _named_time(capture: Capture) -> str:
@@ -233,7 +285,7 @@ def _recording(group: list[Capture]) -> Recording:
     group = sorted(group, key=lambda c: (rank_key(c.rank), c.name))
     started = min((c.info.start_ns for c in group if c.info.start_ns is not None), default=None)
     if started is not None:
-        moment = datetime.fromtimestamp(started / 1e9, tz=timezone.utc)
+        moment = datetime.fromtimestamp(started // 10**9, tz=timezone.utc)
         return Recording(f"{moment:%Y%m%d-%H%M%S}", f"{moment:%Y-%m-%d %H:%M:%S} UTC", started,
                          tuple(group))  # fmt: skip
     name = _named_time(group[0])

@@ -10,11 +10,14 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tb_npu_plugin.backend.wording import printable
+
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 MAX_DEPTH = 40
 MAX_DIRECTORIES = 200_000
 _INFO = re.compile(r"^profiler_info(_\d+)?\.json$")
 _PROF = re.compile(r"^PROF_\d+_\d+_\w+$")
+_URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://")
 _TRACE = re.compile(r"\.pt\.trace\.json(\.gz)?$")
 #: Files that only ASCEND_PROFILER_OUTPUT holds: a copy of that folder alone is a capture too.
 _OUTPUT_FILES = frozenset(
@@ -28,6 +31,11 @@ class Root:
 
     path: Path
     name: str = ""
+
+    def __post_init__(self) -> None:
+        # Absolute, so that the directory has a name even where it was given as "." or "..".
+        known = os.path.realpath if ".." in self.path.parts else os.path.abspath
+        object.__setattr__(self, "path", Path(known(self.path)))
 
 
 @dataclass(frozen=True)
@@ -56,30 +64,33 @@ class Scan:
 
 def parse_logdir_spec(spec: str) -> list[Root]:
     """``name:path,path2`` as TensorBoard reads ``--logdir_spec``; a leading ``/`` means no name."""
-    roots = []
+    names: dict[str, str] = {}
     for item in spec.split(","):
-        item = item.strip()
-        if not item:
+        if not item.strip():
             continue
         name, sep, path = item.partition(":")
-        has_name = bool(sep) and not item.startswith(("/", "~")) and not path.startswith("//")
-        roots.append(Root(Path(path if has_name else item).expanduser(), name if has_name else ""))
-    return roots
+        named = bool(sep) and not item.startswith("/") and not _URI.match(item)
+        names[(path if named else item).strip()] = name.strip() if named else ""
+    return [Root(Path(path).expanduser(), name) for path, name in names.items() if path]
 
 
 def scan(roots: list[Root]) -> Scan:
     """Search ``roots``. Never raises for what it finds; unreadable directories are listed."""
     result = Scan()
     seen: set[str] = set()
+    links: list[tuple[Root, Path, int]] = []
     for root in roots:
-        _walk(root, root.path, 0, seen, result)
+        _walk(root, root.path, 0, seen, links, result)
+    # All real directories before any link, so that a link to a capture is the alias, not the capture.
+    for link in links:  # which grows meanwhile
+        _walk(*link, seen, links, result)
     return result
 
 
 def _entries(path: Path, result: Scan) -> list[os.DirEntry[str]] | None:
     try:
         with os.scandir(path) as it:
-            return sorted(it, key=lambda e: (e.is_symlink(), e.name))
+            return sorted(it, key=lambda e: e.name)
     except PermissionError:
         result.denied.append(str(path))
     except OSError:
@@ -87,7 +98,14 @@ def _entries(path: Path, result: Scan) -> list[os.DirEntry[str]] | None:
     return None
 
 
-def _walk(root: Root, path: Path, depth: int, seen: set[str], result: Scan) -> None:
+def _walk(
+    root: Root,
+    path: Path,
+    depth: int,
+    seen: set[str],
+    links: list[tuple[Root, Path, int]],
+    result: Scan,
+) -> None:
     real = os.path.realpath(path)
     if real in seen or depth > MAX_DEPTH or result.directories >= MAX_DIRECTORIES:
         return
@@ -111,10 +129,13 @@ def _walk(root: Root, path: Path, depth: int, seen: set[str], result: Scan) -> N
         result.found.append(_found(root, path, folders, files, is_capture, result))
         return
     result.torch_traces += sum(bool(_TRACE.search(n)) for n in names)
-    # Real directories before links, so that a link to a capture is the alias, not the capture.
     for entry in folders.values():
-        if not entry.name.startswith("."):
-            _walk(root, Path(entry.path), depth + 1, seen, result)
+        if entry.name.startswith("."):
+            continue
+        if entry.is_symlink():
+            links.append((root, Path(entry.path), depth + 1))
+        else:
+            _walk(root, Path(entry.path), depth + 1, seen, links, result)
 
 
 def _found(
@@ -148,7 +169,7 @@ def _found(
 
 
 def _run(root: Root, directory: Path) -> str:
-    rel = directory.relative_to(root.path).as_posix()
+    rel = printable(directory.relative_to(root.path).as_posix())
     if not root.name:
         return rel
     return root.name if rel == "." else f"{root.name}/{rel}"

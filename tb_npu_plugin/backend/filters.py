@@ -7,6 +7,7 @@ Terms joined by spaces, all must hold: ``text``, ``/regex/`` (RE2), ``col=value`
 from __future__ import annotations
 
 import difflib
+import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -88,7 +89,7 @@ def compile_filter(
             problem = check_regex(pattern)
             if problem:
                 raise _bad(f"Not a regular expression (RE2): {problem}", at + 1)
-            add(name, (f"regexp_matches({name.sql}, ?, 'i')", [pattern]))
+            add(name, (f"regexp_matches({_text_sql(name)}, ?, 'i')", [pattern]))
             at = end + 1
         elif comparison:
             column = _column(comparison.group(1), columns, comparison.start())
@@ -97,8 +98,13 @@ def compile_filter(
             add(column, _compare(column, comparison.group(2), value, value_at))
         else:
             word, at = _word(text, at)
-            add(name, (f"contains(lower({name.sql}), lower(?))", [word]))
+            add(name, (f"contains(lower({_text_sql(name)}), lower(?))", [word]))
     return Compiled(*_join(where), *_join(having))
+
+
+def _text_sql(column: Column) -> str:
+    """The column as text; the one that bare words search may hold numbers (steps, streams)."""
+    return f"CAST({column.sql} AS VARCHAR)"
 
 
 def _join(terms: list[tuple[str, list[Any]]]) -> tuple[str, list[Any]]:
@@ -151,7 +157,7 @@ def _compare(column: Column, op: str, value: str, at: int) -> tuple[str, list[An
             names = CORES[value.lower()]
             test = f"coalesce(upper({column.sql}) IN ({', '.join('?' * len(names))}), FALSE)"
             return (test if op == "=" else f"NOT {test}"), list(names)
-        test = f"lower({column.sql}) IS {'NOT ' if op == '=' else ''}DISTINCT FROM lower(?)"
+        test = f"lower({_text_sql(column)}) IS {'NOT ' if op == '=' else ''}DISTINCT FROM lower(?)"
         return test, [value]
     number = _number(column, value, at) + column.base_ns
     if op == "!=":
@@ -170,6 +176,8 @@ def _number(column: Column, value: str, at: int) -> float | int:
         raise _bad(f"{column.key} has no unit {match.group(2)!r}.", at + match.start(2),
                    f"Units: {known}")  # fmt: skip
     number = float(match.group(1)) * units[unit]
+    if units[unit] != 1 and math.isfinite(number):
+        number = round(number, 6)  # as the readers do, so that dur=50.621us finds 50621 ns
     return int(number) if number.is_integer() and abs(number) < 2**63 else number
 
 

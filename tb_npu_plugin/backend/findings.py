@@ -14,6 +14,7 @@ import msgspec
 
 from tb_npu_plugin.backend.i18n import Lang
 from tb_npu_plugin.backend.results import Finding, Severity
+from tb_npu_plugin.backend.wording import printable
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -34,16 +35,22 @@ class Kind(msgspec.Struct, frozen=True):
     zh: tuple[str, str]
 
 
+#: ``{path}`` is quoted for the shell: a directory's name is text, not part of the command.
+_ANALYSE = (
+    "python3 -c 'import sys; from torch_npu.profiler.profiler import analyse; "
+    "analyse(sys.argv[1])' {path}"
+)
 _KERNEL = ("kernel", "overview")
 _STEP = ("step", "overview")
+_COMM = ("communication",)
 
 KINDS: dict[str, Kind] = {
     "permission-denied": Kind(
         "error", ("files",),
         ("Permission denied: mode {mode}, owned by {owner}.",
-         "Run TensorBoard as that user, or: chmod -R g+rX '{path}'"),
+         "Run TensorBoard as that user, or: chmod -R g+rX {path}"),
         ("没有权限读取:权限 {mode},属主 {owner}。",
-         "用该用户启动 TensorBoard,或执行:chmod -R g+rX '{path}'"),
+         "用该用户启动 TensorBoard,或执行:chmod -R g+rX {path}"),
     ),
     "file-unreadable": Kind(
         "error", ("files",),
@@ -91,6 +98,12 @@ KINDS: dict[str, Kind] = {
         ("The file is {encoding}, not UTF-8; it was converted for reading.",
          "Nothing to do: the file itself is unchanged."),
         ("文件编码为 {encoding} 而非 UTF-8,读取时已转换。", "无需处理:原文件未改动。"),
+    ),
+    "encoding-damaged": Kind(
+        "warning", ("files",),
+        ("Some bytes are not UTF-8 (a name was cut inside a character, or damaged): they show as �.",
+         "Analyse the capture again if the names matter to you."),
+        ("部分字节不是 UTF-8(名称在字符中间被截断或已损坏),显示为 �。", "如需要这些名称,请重新解析该采集数据。"),
     ),
     "value-unreadable": Kind(
         "warning", ("files",),
@@ -201,9 +214,9 @@ KINDS: dict[str, Kind] = {
     "raw-only": Kind(
         "warning", ("overview", "kernel", "step"),
         ("Recorded but not analysed: there is no ASCEND_PROFILER_OUTPUT.",
-         "python3 -c \"from torch_npu.profiler.profiler import analyse; analyse('{path}')\""),
+         _ANALYSE),
         ("已采集但未解析:没有 ASCEND_PROFILER_OUTPUT。",
-         "python3 -c \"from torch_npu.profiler.profiler import analyse; analyse('{path}')\""),
+         _ANALYSE),
     ),
     "growing": Kind(
         "info", ("overview", "kernel", "step"),
@@ -233,8 +246,159 @@ KINDS: dict[str, Kind] = {
          "Set TB_NPU_CACHE or --npu_cache to a writable directory."),
         ("缓存目录 {path} 不可写,改用临时目录。", "将 TB_NPU_CACHE 或 --npu_cache 设为可写目录。"),
     ),
+    "memory-not-recorded": Kind(
+        "info", ("memory",),
+        ("No memory was recorded{why}: there is neither operator_memory.csv nor memory_record.csv.",
+         "torch_npu.profiler.profile(..., profile_memory=True)"),
+        ("没有采集内存{why}:既没有 operator_memory.csv,也没有 memory_record.csv。",
+         "torch_npu.profiler.profile(..., profile_memory=True)"),
+    ),
+    "memory-file-missing": Kind(
+        "info", ("memory",),
+        ("There is no {name}, so {what} unknown.",
+         "Copy the whole ASCEND_PROFILER_OUTPUT directory, or analyse the capture again."),
+        ("没有 {name},无法得知{what}。", "请拷贝整个 ASCEND_PROFILER_OUTPUT 目录,或重新解析。"),
+    ),
+    "memory-empty": Kind(
+        "warning", ("memory",),
+        ("The file is there but holds 0 {what}.",
+         "Nothing was allocated in the recorded window: move the schedule's active steps."),
+        ("文件存在,但其中没有{what}(0 行)。", "采集窗口内没有内存分配:请调整 schedule 的 active 步。"),
+    ),
+    "blocks-incomplete": Kind(
+        "info", ("memory",),
+        ("Of {total} blocks, {held} were not released in the capture and {before} were allocated "
+         "before it.",
+         "Expected for weights and optimizer states. A block held by mistake recurs step by step: "
+         "record two or more steps and group the held blocks by operator."),
+        ("{total} 个内存块中,{held} 个在采集期间未释放,{before} 个在采集前分配。",
+         "权重与优化器状态属正常情况;泄漏会逐 Step 重复出现:请采集两个以上 Step,并按算子汇总未释放的块。"),
+    ),
+    "blocks-without-times": Kind(
+        "warning", ("memory",),
+        ("Of {count} block(s) neither the allocation nor the release is known: they are in no curve.",
+         "Analyse the capture again if it matters."),
+        ("{count} 个内存块的分配与释放时间均未知,不参与曲线。", "如需要请重新解析。"),
+    ),
+    "blocks-without-size": Kind(
+        "warning", ("memory",),
+        ("{count} block(s) have no size and are left out of sums.", "Analyse the capture again if it matters."),
+        ("{count} 个内存块没有大小,未计入合计。", "如需要请重新解析。"),
+    ),
+    "memory-totals-disagree": Kind(
+        "warning", ("memory",),
+        ("In {count} record(s) more is allocated than reserved, which cannot be; they are shown as "
+         "they stand.",
+         "The totals of one moment were written by two threads; trust the peak of each curve, not "
+         "their difference."),
+        ("{count} 条记录的已分配大于预留,这不可能;按原值显示。", "同一时刻的总量由两个线程写入;请参考各曲线的峰值,而非差值。"),
+    ),
+    "memory-totals-negative": Kind(
+        "warning", ("memory",),
+        ("{count} record(s) hold a negative total, which cannot be; they are shown as they stand.",
+         "Blocks allocated before the capture were released in it and taken off a total that did "
+         "not hold them; analyse with a newer torch_npu."),
+        ("{count} 条记录的总量为负,这不可能;按原值显示。",
+         "采集前分配的块在采集中释放,却从未计入总量;请用更新的 torch_npu 解析。"),
+    ),
+    "memory-times-rounded": Kind(
+        "warning", ("memory",),
+        ("Times were rounded by a spreadsheet (e.g. {example}): sizes and lifetimes stand, the "
+         "curve over time does not.",
+         "Use the original file: open it in a spreadsheet as a copy only."),
+        ("时间被电子表格四舍五入(例如 {example}):大小与生命周期可用,随时间的曲线不可用。",
+         "请使用原始文件;需要用表格软件打开时请先复制。"),
+    ),
+    "module-released-only": Kind(
+        "info", ("memory",),
+        ("{count} sample(s) of module memory saw only a release (−1 KB): shown as unknown.",
+         "Nothing to do: what was released had been allocated before the capture."),
+        ("{count} 个模块内存采样只记录到释放(−1 KB):按未知处理。", "无需处理:该内存在采集前分配。"),
+    ),
+    "json-cut": Kind(
+        "warning", (*_COMM, "files"),
+        ("The file is cut: it ends at byte {size} inside an object; what begins at byte {offset} is left out, all before it is shown.",
+         "The disk was full or the analysis was interrupted (or still runs): analyse the capture again."),
+        ("文件被截断:在第 {size} 字节处结束于一个对象内部;自第 {offset} 字节起的内容已跳过,之前的照常显示。",
+         "磁盘已满、解析被中断或仍在进行:请重新解析该采集数据。"),
+    ),
+    "json-members-broken": Kind(
+        "warning", (*_COMM, "files"),
+        ("{count} object(s) of the JSON cannot be read and are left out; the rest is shown.",
+         "Look at the named bytes; analyse the capture again if the file was damaged."),
+        ("JSON 中有 {count} 个对象无法读取,已跳过;其余照常显示。", "请查看所列字节位置;若文件已损坏,请重新解析。"),
+    ),
+    "json-no-object": Kind(
+        "error", (*_COMM, "files"),
+        ("This is no JSON object; it begins with {head}.",
+         "Check that the file is what its name says; analyse the capture again if it was damaged."),
+        ("文件不是 JSON 对象,开头为 {head}。", "请确认文件内容与名称一致;若已损坏,请重新解析。"),
+    ),
+    "json-not-numbers": Kind(
+        "info", (*_COMM, "files"),
+        ("{count} value(s) are NaN, Infinity or N/A: shown as unknown.",
+         "Nothing to do, unless the values matter to you: then analyse the capture again."),
+        ("有 {count} 个值为 NaN、Infinity 或 N/A:按未知处理。", "一般无需处理;如需要这些数据,请重新解析。"),
+    ),
+    "communication-missing": Kind(
+        "warning", _COMM,
+        ("{count} kernel row(s) are communication operations, but there is no communication.json{why}: "
+         "wait, transit, sizes and links are unknown.",
+         "Record with profiler_level=Level1 or above; if it was, analyse the capture again and read its logs/."),
+        ("有 {count} 行 Kernel 为通信算子,但没有 communication.json{why}:等待、传输、数据量与链路未知。",
+         "请以 profiler_level=Level1 或更高级别采集;若已是如此,请重新解析并查看 logs/。"),
+    ),
+    "communication-file-missing": Kind(
+        "info", _COMM,
+        ("There is no {name}, though {other} is here: {what} unknown.",
+         "Copy the whole capture, or analyse it again; the rest of this view is not affected."),
+        ("没有 {name}(但有 {other}):{what}未知。", "请拷贝完整的采集目录或重新解析;本视图其余内容不受影响。"),
+    ),
+    "communication-empty": Kind(
+        "info", _COMM,
+        ("The file is there but holds 0 operations.",
+         "Nothing was communicated in the recorded window: move the schedule's active steps."),
+        ("文件存在,但其中没有通信算子(0 个)。", "采集窗口内没有通信:请调整 schedule 的 active 步。"),
+    ),
+    "communication-times-missing": Kind(
+        "info", _COMM,
+        ("{count} operation(s) carry no time info, e.g. {example}: their times are unknown, not 0.",
+         "Analyse with a newer CANN if you need them."),
+        ("{count} 个通信算子没有时间信息,例如 {example}:时间未知,而非 0。", "如需要请用更新的 CANN 解析。"),
+    ),
+    "communication-sum": Kind(
+        "warning", _COMM,
+        ("{count} operation(s) do not add up: transit + wait + idle = {sum_us} µs, but elapse = {elapse_us} µs.",
+         "Trust the parts less than the elapse; analyse with a newer CANN."),
+        ("{count} 个通信算子的时间不一致:传输 + 等待 + 空闲 = {sum_us} µs,而总耗时 = {elapse_us} µs。",
+         "以总耗时为准;请用更新的 CANN 解析。"),
+    ),
+    "bandwidth-unknown": Kind(
+        "info", _COMM,
+        ("{count} operation(s) carry no bandwidth info, e.g. {example}: size and bandwidth are unknown, not 0.",
+         "Record with profiler_level=Level1 or above, and analyse with a newer CANN."),
+        ("{count} 个通信算子没有带宽信息,例如 {example}:数据量与带宽未知,而非 0。",
+         "请以 Level1 或更高级别采集,并用更新的 CANN 解析。"),
+    ),
+    "bandwidth-undefined": Kind(
+        "info", _COMM,
+        ("{count} link(s) moved data in time 0, e.g. {example}: their bandwidth is undefined, not 0.",
+         "The clock is too coarse for so short a transfer, or the time was not recorded: nothing to do."),
+        ("{count} 条链路在时间 0 内传输了数据,例如 {example}:带宽无定义,而非 0。",
+         "传输时间短于时钟精度,或未记录时间:无需处理。"),
+    ),
+    "links-skipped": Kind(
+        "info", _COMM,
+        ("{count} link(s) are not of the form source-destination with a named transport, e.g. {example}: left out.",
+         "Nothing to do; analyse with a newer torch_npu if the link matters to you."),
+        ("{count} 条链路不是“源-目的”加传输方式的形式,例如 {example}:已跳过。",
+         "无需处理;如需要该链路,请用更新的 torch_npu 解析。"),
+    ),
 }  # fmt: skip
 
+#: A code that another version of the plugin left in the cache.
+_OTHER = Kind("info", ("files",), ("A finding of another version.", "Clear the cache: tb-npu cache clear"),
+              ("其他版本的提示。", "请清除缓存:tb-npu cache clear"))  # fmt: skip
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -245,22 +409,22 @@ class _Blank(dict[str, Any]):
 
 def render(note: Note, lang: Lang, capture_id: str | None, rank: int | None) -> Finding:
     """The note in words. Parameters are inserted as text, never interpreted."""
-    kind = KINDS[note.code]
+    kind = KINDS.get(note.code, _OTHER)
     message, remedy = kind.zh if lang == "zh" else kind.en
     params = _Blank(note.params)
     if lang == "zh":
         params.update({k.removesuffix("_zh"): v for k, v in params.items() if k.endswith("_zh")})
-    seed = f"{capture_id}|{note.code}|{note.file}|{note.place}|{sorted(note.params)}"
+    seed = f"{capture_id}|{note.code}|{note.file}|{note.place}|{sorted(note.params.items(), key=str)}"
     return Finding(
-        id=hashlib.sha256(seed.encode()).hexdigest()[:12],
+        id=hashlib.sha256(seed.encode("utf-8", "replace")).hexdigest()[:12],
         code=note.code,
         severity=kind.severity,
-        message=message.format_map(params),
-        remedy=remedy.format_map(params),
+        message=printable(message.format_map(params)),
+        remedy=printable(remedy.format_map(params)),
         capture_id=capture_id,
         rank=rank,
         ranks=[] if capture_id is None else [rank],
-        file=note.file,
+        file=note.file and printable(note.file),
         place=note.place,
         views=list(kind.views),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import time
 import traceback
@@ -12,6 +13,7 @@ import duckdb
 import msgspec
 
 from tb_npu_plugin.backend.cache import Cache, Ingested
+from tb_npu_plugin.backend.engine import session
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import READERS, reader_name
 from tb_npu_plugin.backend.readers.base import Rows, Source
@@ -20,13 +22,16 @@ from tb_npu_plugin.backend.readers.profiler_info import permission_note
 
 #: Tables published before their file is read in full lie beside the entry under this suffix.
 EARLY = ".early"
+#: The cache is safe to delete at any time, also while an entry is being written.
+ATTEMPTS = 3
 
 
 class Job(msgspec.Struct, frozen=True):
-    """One file to read. ``path`` is absolute, ``rel`` relative to the capture."""
+    """One file to read. ``path``: absolute, as bytes (:func:`os.fsencode`), because not every path
+    is text; ``rel``: relative to the capture."""
 
     capture_id: str
-    path: str
+    path: bytes
     rel: str
     reader: str
     fingerprint: str
@@ -47,12 +52,33 @@ def ingest(
     file are findings; an unforeseen one is the finding ``reader-failed``.
     """
     cache = Cache(job.cache)
+    for attempt in range(ATTEMPTS):
+        try:
+            return _ingest(job, cache, on_early, on_connection)
+        except CacheVanished:  # cleared by someone while we wrote: start over
+            if attempt == ATTEMPTS - 1:
+                raise
+    raise AssertionError
+
+
+class CacheVanished(OSError):
+    """The directory that an entry was being written to is gone."""
+
+
+def _ingest(
+    job: Job,
+    cache: Cache,
+    on_early: Callable[[str], None],
+    on_connection: Callable[[duckdb.DuckDBPyConnection], None],
+) -> Ingested:
     with cache.writing_or_found(job.capture_id, job.fingerprint) as (found, target):
         if found is not None:
             return found
         assert target is not None
         started = time.monotonic()
         done = _read(job, cache, target, on_early, on_connection)
+        if not target.exists():
+            raise CacheVanished(f"{target} was removed")
         done.seconds = round(time.monotonic() - started, 3)
         (target / "done.json").write_bytes(msgspec.json.encode(done))
     early_directory(cache, job.capture_id, job.fingerprint, remove=True)
@@ -77,57 +103,56 @@ def _read(
     on_connection: Callable[[duckdb.DuckDBPyConnection], None],
 ) -> Ingested:
     reader = next(r for r in READERS if reader_name(r) == job.reader)
+    location = Path(os.fsdecode(job.path))
     done = Ingested(job.reader, {}, [], 0.0)
     scratch = cache.scratch()
-    con = duckdb.connect()
-    source = Source(con, Path(job.path), job.rel, scratch, done.notes)
     try:
-        con.execute(f"SET memory_limit={quote(job.memory)}")
-        con.execute(f"SET threads={job.threads}")
-        con.execute(f"SET temp_directory={quote(str(scratch))}")
-        con.execute("SET enable_progress_bar=true; SET enable_progress_bar_print=false")
-        _keep_rows_whose_casts_fail(con)
-        on_connection(con)
-        for rows in reader.read(source):
-            path = target / f"{rows.table}.parquet"
-            count = _write(con, rows, path)
-            if rows.early:
-                early = early_directory(cache, job.capture_id, job.fingerprint)
-                early.mkdir(exist_ok=True, mode=0o700)
-                shutil.copy(path, early / f".{path.name}")
-                (early / f".{path.name}").rename(early / path.name)
-                on_early(rows.table)
-            done.tables[rows.table] = count
-            rows.check(str(path))
+        with session(job.memory, job.threads, job.size, cache.spill()) as con:
+            on_connection(con)
+            source = Source(con, location, job.rel, scratch, done.notes)
+            for rows in reader.read(source):
+                path = target / f"{rows.table}.parquet"
+                done.tables[rows.table] = _write(con, rows, path)
+                if rows.early:
+                    _publish_early(job, cache, path)
+                    on_early(rows.table)
+                rows.check(str(path))
     except Unreadable as error:
         done.notes.append(error.note)
-    except PermissionError:
-        done.notes.append(permission_note(Path(job.path), job.rel))
+    except PermissionError as error:
+        done.error = str(error)
+        done.notes.append(permission_note(location, job.rel))
     except (OSError, duckdb.IOException) as error:
+        done.error = str(error)
         done.notes.append(Note("file-unreadable", job.rel, None, {"error": str(error)[:300]}))
     except Exception as error:
         done.error = traceback.format_exc(limit=8)
         text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         done.notes.append(Note("reader-failed", job.rel, None, {"error": text[:300]}))
     finally:
-        con.close()
         shutil.rmtree(scratch, ignore_errors=True)
     return done
 
 
-def _keep_rows_whose_casts_fail(con: duckdb.DuckDBPyConnection) -> None:
-    """DuckDB 2.0 moves TRY_CAST into the CSV scan, where a failing cast rejects the whole row."""
-    known = {row[0] for row in con.execute("SELECT * FROM duckdb_optimizers()").fetchall()}
-    harmful = sorted(known & {"type_pushdown", "scalar_fn_pushdown"})
-    if harmful:
-        con.execute(f"SET disabled_optimizers={quote(','.join(harmful))}")
+def _publish_early(job: Job, cache: Cache, path: Path) -> None:
+    early = early_directory(cache, job.capture_id, job.fingerprint)
+    early.mkdir(exist_ok=True, mode=0o700)
+    shutil.copy(path, early / f".{path.name}")
+    (early / f".{path.name}").rename(early / path.name)
 
 
 def _write(con: duckdb.DuckDBPyConnection, rows: Rows, path: Path) -> int:
-    """Write the rows as Parquet, a second time if the reader asks for it; returns their number."""
+    """Write the rows as Parquet, again as long as the reader asks for it; returns their number."""
     options = f"{quote(str(path))} (FORMAT parquet, COMPRESSION zstd)"
-    result = con.execute(f"COPY ({rows.sql()}) TO {options}").fetchone()
-    if rows.again():
-        result = con.execute(f"COPY ({rows.sql()}) TO {options}").fetchone()
-        rows.again()
-    return int(result[0]) if result else 0
+    while True:
+        error: duckdb.Error | None = None
+        count = 0
+        try:
+            result = con.execute(f"COPY ({rows.sql()}) TO {options}").fetchone()
+            count = int(result[0]) if result else 0
+        except (duckdb.InvalidInputException, duckdb.IOException) as refused:
+            error = refused
+        if not rows.again(error):
+            if error:
+                raise error
+            return count

@@ -19,6 +19,11 @@ from tb_npu_plugin.backend.ingest import Job
 
 #: A worker without work ends after this time and gives its memory back.
 IDLE_SECONDS = 5.0
+#: Not ``-m``, which would let a ``queue.py`` in the working directory stand in for Python's own.
+_RUN = (
+    "import sys; sys.path = [p for p in sys.path if p]; "
+    "from tb_npu_plugin.backend.worker import main; sys.exit(main())"
+)
 
 Listener = Callable[[Job, dict[str, Any]], None]
 
@@ -68,13 +73,14 @@ class Pool:
                 continue
             if job is None:
                 break
-            if process is None or process.poll() is not None:
-                self._end(process)
-                process = self._start()
-            self._listener(job, {"event": "started"})
             try:
+                if process is None or process.poll() is not None:
+                    self._end(process)
+                    process = None
+                    process = self._start()
+                self._listener(job, {"event": "started"})
                 self._run(process, job)
-            except (OSError, msgspec.MsgspecError) as error:
+            except Exception as error:  # whatever it is, the next job gets its turn
                 self._listener(job, _failed(job, str(error)))
                 self._end(process)
                 process = None
@@ -82,7 +88,7 @@ class Pool:
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-m", "tb_npu_plugin.backend.worker"],
+            [sys.executable, "-c", _RUN],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},

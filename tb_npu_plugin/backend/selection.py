@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TypeVar
 
 import duckdb
@@ -14,8 +15,10 @@ from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.capture import Capture, Recording, rank_key
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.i18n import Lang, pick
-from tb_npu_plugin.backend.readers.csv_file import quote
+from tb_npu_plugin.backend.readers import SOURCES
+from tb_npu_plugin.backend.readers.csv_file import literal, quote
 from tb_npu_plugin.backend.store import FileState, Store
+from tb_npu_plugin.backend.wording import printable
 
 T = TypeVar("T")
 _RANGE = re.compile(r"^(\d+)(?:-(\d+))?$")
@@ -39,6 +42,11 @@ class Ranges:
         if value is None:
             return self.null
         return any(low <= value <= high for low, high in self.spans)
+
+    def numbers(self, limit: int = 1024) -> list[int]:
+        """The numbers, the first ``limit`` of them."""
+        every = (n for low, high in self.spans for n in range(low, high + 1))
+        return sorted(set(islice(every, limit)))
 
     def sql(self, column: str) -> str:
         """Predicate on an integer column. Built from integers only."""
@@ -87,7 +95,11 @@ class Selected:
     devices: Ranges
     steps: Ranges
     lang: Lang = "en"
+    prefer: str | None = None
+    """The kind of source to take where a capture has several; None: the best."""
     provenance: dict[str, str] = field(default_factory=dict)
+    options: dict[str, str] = field(default_factory=dict)
+    """Parameters of one view alone, as the user wrote them (:attr:`View.options` names them)."""
 
     def word(self, en: str, zh: str) -> str:
         return pick(self.lang, en, zh)
@@ -102,12 +114,13 @@ class Selected:
             run=self.run,
             recording=self.recording.recording,
             ranks=[c.rank for c in self.captures],
-            devices=[low for low, _ in self.devices.spans] or None,
+            devices=self.devices.numbers() or None,
             step=self.steps.text,
+            source=self.prefer or "auto",
         )
 
     def parts(self, table: str) -> list[tuple[Capture, FileState, object]]:
-        parts = self.store.parts(self.captures, table)
+        parts = self.store.parts(self.captures, table, self.prefer)
         if parts:
             names = sorted({state.source.name for _, state, _ in parts})
             self.provenance[table] = ", ".join(names)
@@ -117,34 +130,52 @@ class Selected:
         """Table expression over ``table`` of the selection, or None where nothing is there yet.
 
         Adds ``rank``, ``capture`` (label), ``part`` (ordinal of the capture in the selection),
-        ``file`` and ``row`` (ordinal in the source). The step and device selection is applied
-        unless switched off (for tables that carry neither).
+        and ``row`` (ordinal in the source). The step and device selection is applied unless
+        switched off (for tables that carry neither).
         """
-        parts = self.store.parts(self.captures, table)
+        parts = self.store.parts(self.captures, table, self.prefer)
         if not parts:
             return None
         self.parts(table)
-        files = ", ".join(quote(str(path)) for _, _, path in parts)
         order = {c.capture_id: i for i, c in enumerate(self.captures)}
-        rows = ", ".join(
-            f"({quote(str(path))}, {'NULL' if c.rank is None else c.rank}, "
-            f"{quote(self.rank_label(c))}, {order[c.capture_id]})"
-            for c, _, path in parts
-        )
-        sql = (
-            "SELECT CAST(part.rank AS BIGINT) AS rank, part.capture, part.part, "
-            "data.* EXCLUDE (filename, file_row_number), "
-            "data.filename AS file, data.file_row_number AS row "
-            f"FROM read_parquet([{files}], filename=true, file_row_number=true, "
-            "union_by_name=true) data "
-            f"JOIN (VALUES {rows}) part(filename, rank, capture, part) USING (filename)"
-        )
+        if len(parts) == 1:  # by far the most frequent, and a join costs as much as a scan
+            capture, _, path = parts[0]
+            sql = (
+                f"SELECT CAST({_rank_sql(capture)} AS BIGINT) AS rank, "
+                f"{quote(self.rank_label(capture))} AS capture, "
+                f"{order[capture.capture_id]} AS part, "
+                "* EXCLUDE (file_row_number), file_row_number AS row "
+                f"FROM read_parquet({literal(path)}, file_row_number=true, hive_partitioning=false)"
+            )
+        else:
+            files = ", ".join(literal(path) for _, _, path in parts)
+            # Slices of one capture share their part; their rows must not share numbers.
+            slices: dict[str, int] = {}
+            rows = ", ".join(
+                f"({quote(str(path))}, {_rank_sql(c)}, {quote(self.rank_label(c))}, "
+                f"{order[c.capture_id]}, {_next(slices, c.capture_id) << 40})"
+                for c, _, path in parts
+            )
+            sql = (
+                "SELECT CAST(part.rank AS BIGINT) AS rank, part.capture, part.part, "
+                "data.* EXCLUDE (filename, file_row_number), "
+                "data.file_row_number + part.base AS row "
+                f"FROM read_parquet([{files}], filename=true, file_row_number=true, "
+                "union_by_name=true, hive_partitioning=false) data "
+                f"JOIN (VALUES {rows}) part(filename, rank, capture, part, base) USING (filename)"
+            )
         tests = [
             *([self.steps.sql("step")] if steps else []),
             *([self.devices.sql("device")] if devices and not self.devices.everything else []),
         ]
         sql += "".join(f" {'AND' if i else 'WHERE'} {test}" for i, test in enumerate(tests))
         return f"({sql})"
+
+    def paths(self, table: str) -> tuple[str, ...]:
+        """The Parquet files behind :meth:`source`. They never change under one name."""
+        return tuple(
+            str(path) for _, _, path in self.store.parts(self.captures, table, self.prefer)
+        )
 
     def query(self, run: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Call ``run`` with a cursor that is closed afterwards."""
@@ -172,6 +203,16 @@ class Selected:
         return "ready", 1.0
 
 
+def _next(counts: dict[str, int], key: str) -> int:
+    """0, 1, 2, … for each further time a key is seen."""
+    counts[key] = counts.get(key, -1) + 1
+    return counts[key]
+
+
+def _rank_sql(capture: Capture) -> str:
+    return "NULL" if capture.rank is None else str(capture.rank)
+
+
 def select(
     store: Store,
     *,
@@ -180,6 +221,7 @@ def select(
     rank: str | None = None,
     device: str | None = None,
     step: str | None = None,
+    source: str | None = None,
     lang: Lang = "en",
 ) -> Selected:
     """Resolve a selection. Defaults: first run, its newest recording, everything in it.
@@ -192,8 +234,9 @@ def select(
     steps = parse_ranges(step, "step", "none")
     runs = store.runs
     if not runs:
+        hint = "Point --logdir at a directory that holds …_ascend_pt captures."
         raise RequestError(404, "no-captures", "No captures were found.",
-                           "Point --logdir at a directory that holds …_ascend_pt captures.")  # fmt: skip
+                           no_permission(store) or hint)  # fmt: skip
     name = run if run not in (None, "") else next(iter(runs))
     recordings = runs.get(name or "")
     if not recordings:
@@ -213,7 +256,22 @@ def select(
         raise RequestError(404, "no-such-rank", f"This recording has no rank {ranks.text}.",
                            f"Ranks here: {present}")  # fmt: skip
     captures.sort(key=lambda c: (rank_key(c.rank), c.name))
-    return Selected(store, name or "", chosen, captures, devices, steps, lang)
+    prefer = source if source not in (None, "", "auto") else None
+    if prefer is not None and prefer not in SOURCES:
+        known = ", ".join(SOURCES)
+        raise RequestError(
+            400, "bad-source", f"There is no source {prefer!r}.", f"Sources: {known}"
+        )
+    return Selected(store, name or "", chosen, captures, devices, steps, lang, prefer)
+
+
+def no_permission(store: Store) -> str:
+    """What to say about directories that could not be searched; empty if there are none."""
+    denied = store.scan_result.denied
+    if not denied:
+        return ""
+    more = f" and {len(denied) - 1} more" if len(denied) > 1 else ""
+    return f"Permission denied: {printable(denied[0])}{more}."
 
 
 def parse_ranks(text: str | None) -> Ranges:

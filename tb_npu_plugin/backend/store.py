@@ -7,12 +7,14 @@ a restart.
 
 from __future__ import annotations
 
-import contextlib
+import hashlib
+import logging
 import os
+import re
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,15 +28,20 @@ from tb_npu_plugin.backend.discovery import Found, Root
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job, early_directory
 from tb_npu_plugin.backend.pool import Pool
-from tb_npu_plugin.backend.readers import reader_for, reader_name
+from tb_npu_plugin.backend.readers import SOURCES, reader_for, reader_name, source_kind
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.readers.profiler_info import permission_note
+
+logger = logging.getLogger(__name__)
 
 SCAN_SECONDS = 5.0
 #: A capture that changed counts as being written until it was quiet for so long.
 QUIET_SECONDS = 10.0
 #: Larger files are read when a view asks, or when they belong to the newest recording.
 SMALL_BYTES = 4 << 20
+
+DEFAULT_MEMORY = "400MB"
+_MEMORY = re.compile(r"^\d+(\.\d+)?\s*([KMGT]i?)?B$", re.IGNORECASE)
 
 _SOON, _NEWEST, _ASKED = 1, 2, 0
 
@@ -54,6 +61,7 @@ class FileState:
     rows: dict[str, int] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     provides: tuple[str, ...] = ()
+    kind: str = "text"
 
 
 @dataclass
@@ -78,8 +86,8 @@ class Store:
         cores = os.cpu_count() or 1
         self.roots = roots
         self.cache = cache or Cache()
-        self.workers = workers or int(os.environ.get("TB_NPU_WORKERS") or max(1, cores - 1))
-        self.memory = memory or os.environ.get("TB_NPU_MEMORY") or "400MB"
+        self.workers = max(1, workers or _workers() or cores - 1)
+        self.memory = _memory(memory or os.environ.get("TB_NPU_MEMORY") or DEFAULT_MEMORY)
         self.threads = max(1, min(4, cores // self.workers))
         self.quiet_seconds = quiet_seconds
         self.version = 0
@@ -90,6 +98,8 @@ class Store:
         self._files: dict[str, dict[str, FileState]] = {}
         self._seen: dict[str, _Seen] = {}
         self._described: dict[Found, Capture] = {}
+        self._denied: list[str] = []
+        self._scanning = threading.Lock()
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._stop = threading.Event()
@@ -111,12 +121,18 @@ class Store:
         self._pool.close()
         if self._thread:
             self._thread.join(timeout=5)
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
 
     def _scan_loop(self) -> None:
         while not self._stop.is_set():
             began = time.monotonic()
-            with contextlib.suppress(OSError):
+            try:
                 self.rescan()
+            except Exception:
+                logger.exception("Searching %s failed", ", ".join(str(r.path) for r in self.roots))
             took = time.monotonic() - began
             self._wake.wait(max(SCAN_SECONDS, 10 * took))
             self._wake.clear()
@@ -148,54 +164,87 @@ class Store:
             return bool(seen and not seen.settled)
 
     def rescan(self) -> None:
-        """Search the roots once, and queue what has to be read."""
-        result = discovery.scan(self.roots)
-        now = time.monotonic()
-        with self._lock:
-            first = not self.scanned
-            described = {f: self._described.get(f) or captures_module.describe(f)
-                         for f in result.found}  # fmt: skip
-            self._described = described
-            changed = first or set(described) != {s.found for s in self._seen.values()}
-            seen: dict[str, _Seen] = {}
-            for found, capture in described.items():
-                old = self._seen.get(str(found.path))
-                if old is None:
-                    # What lies there at start-up is taken as finished; later arrivals may not be.
-                    state = _Seen(found, now, settled=first or capture.done_marker)
-                elif old.found != found:
-                    state = _Seen(found, now, settled=False)
-                else:
-                    quiet = now - old.changed >= self.quiet_seconds
-                    state = _Seen(found, old.changed, old.settled or quiet or capture.done_marker)
-                changed = changed or old is None or old.settled != state.settled
-                seen[str(found.path)] = state
-            self._seen = seen
-            self.scan_result = result
-            self.scanned = True
-            if changed:
-                self._update(list(described.values()))
-                self._bump()
+        """Search the roots once, and queue what has to be read.
 
-    def _update(self, found: list[Capture]) -> None:
-        folded = captures_module.fold_runs(found)
-        self._captures = {c.capture_id: c for c in folded}
-        by_run: dict[str, list[Capture]] = {}
-        for capture in folded:
-            by_run.setdefault(capture.run, []).append(capture)
-        self._runs = {run: captures_module.recordings(by_run[run]) for run in sorted(by_run)}
+        Files are looked at without the lock, so that listings never wait for a slow disk.
+        """
+        with self._scanning:
+            first = not self.scanned
+            result = discovery.scan(self.roots)
+            before = self._described
+            described = {f: self._describe(f) for f in result.found}
+            seen = self._look(described, first)
+            changed = (
+                first
+                or described != before
+                or self._settled(seen) != self._settled(self._seen)
+                or self._denied != result.denied
+                or self._can_be_read_now()
+            )
+            self._described, self._denied = described, result.denied
+            if changed:
+                folded = captures_module.fold_runs(_with_own_ids(described.values()))
+                files = {c.capture_id: self._file_states(c, seen) for c in folded}
+                runs = _runs(folded)
+            with self._lock:
+                self._seen = seen
+                self.scan_result = result
+                if changed:
+                    self._captures = {c.capture_id: c for c in folded}
+                    self._runs, self._files = runs, files
+                    self._queue()
+                self.scanned = True
+                if changed:
+                    self._bump()
+
+    def _describe(self, found: Found) -> Capture:
+        known = self._described.get(found)
+        if known and not any(n.code == "permission-denied" for n in known.notes):
+            return known
+        return captures_module.describe(found)
+
+    def _look(self, described: dict[Found, Capture], first: bool) -> dict[str, _Seen]:
+        """Which captures changed since the last scan, and which were quiet for long enough."""
+        now = time.monotonic()
+        seen: dict[str, _Seen] = {}
+        for found, capture in described.items():
+            old = self._seen.get(str(found.path))
+            if old is None:
+                # What lies there at start-up is taken as finished; later arrivals may not be.
+                state = _Seen(found, now, settled=first or capture.done_marker)
+            elif old.found != found:
+                state = _Seen(found, now, settled=False)
+            else:
+                quiet = now - old.changed >= self.quiet_seconds
+                state = _Seen(found, old.changed, old.settled or quiet or capture.done_marker)
+            seen[str(found.path)] = state
+        return seen
+
+    @staticmethod
+    def _settled(seen: dict[str, _Seen]) -> set[str]:
+        return {path for path, state in seen.items() if state.settled}
+
+    def _can_be_read_now(self) -> bool:
+        """A file that could not be opened has got other permissions, which its time does not show."""
+        return any(
+            state.state == "failed" and not state.fingerprint and _readable(state.path)
+            for states in self._files.values()
+            for state in states.values()
+        )
+
+    def _queue(self) -> None:
+        """Have small files read, and big ones of the newest recording. Call with the lock."""
         newest = max(
             (r for recordings in self._runs.values() for r in recordings[:1]),
             key=lambda r: (r.started_ns or 0, r.recording),
             default=None,
         )
         fresh = {c.capture_id for c in newest.captures} if newest else set()
-        self._files = {c.capture_id: self._file_states(c) for c in folded}
         settled = [
             state
-            for capture in folded
-            if not self.growing(capture.capture_id)
-            for state in self._files[capture.capture_id].values()
+            for capture_id in self._captures
+            if not self.growing(capture_id)
+            for state in self._files[capture_id].values()
         ]
         for state in settled:
             if state.source.size <= SMALL_BYTES:
@@ -204,7 +253,7 @@ class Store:
             if state.source.size > SMALL_BYTES and state.capture_id in fresh:
                 self._submit(state, _NEWEST)
 
-    def _file_states(self, capture: Capture) -> dict[str, FileState]:
+    def _file_states(self, capture: Capture, seen: dict[str, _Seen]) -> dict[str, FileState]:
         old = self._files.get(capture.capture_id, {})
         states: dict[str, FileState] = {}
         for source in capture.files:
@@ -212,15 +261,24 @@ class Store:
             if reader is None:
                 continue
             before = old.get(source.rel)
-            if before and before.source == source and before.path.parent.parent == capture.path:
+            path = capture.path / source.rel
+            known = before and before.path == path and (before.fingerprint or not _readable(path))
+            if before and before.source == source and known:
                 states[source.rel] = before
                 continue
-            if before and self.growing(capture.capture_id):
+            if before and not seen[str(capture.path)].settled:
                 states[source.rel] = before  # what was read of it stays until it is quiet
                 continue
             name = reader_name(reader)
-            path = capture.path / source.rel
-            state = FileState(capture.capture_id, source, path, name, "", provides=reader.TABLES)
+            state = FileState(
+                capture.capture_id,
+                source,
+                path,
+                name,
+                "",
+                provides=reader.TABLES,
+                kind=source_kind(reader),
+            )
             try:
                 state.fingerprint = fingerprint(
                     path, source.rel, source.size, source.mtime_ns, name, reader.VERSION
@@ -256,7 +314,7 @@ class Store:
         state.state = "queued"
         self._pool.submit(
             Job(
-                state.capture_id, str(state.path), state.source.rel, state.reader,
+                state.capture_id, os.fsencode(state.path), state.source.rel, state.reader,
                 state.fingerprint, state.source.size, str(self.cache.root.parent),
                 self.memory, self.threads,
             ),
@@ -314,12 +372,17 @@ class Store:
     # ---- tables -----------------------------------------------------------------------------
 
     def parts(
-        self, captures: Iterable[Capture], table: str
+        self, captures: Iterable[Capture], table: str, prefer: str | None = None
     ) -> list[tuple[Capture, FileState, Path]]:
-        """The Parquet files that hold ``table`` of ``captures``, as far as they are there."""
+        """The Parquet files that hold ``table`` of ``captures``, as far as they are there.
+
+        Of several kinds of sources (:data:`~readers.SOURCES`) one is taken: ``prefer`` if the
+        capture has it, else the first. Several files of that kind are slices of one table.
+        """
         out = []
         with self._lock:
             for capture in captures:
+                found: dict[str, list[tuple[FileState, Path]]] = {}
                 for state in self._files.get(capture.capture_id, {}).values():
                     path = state.tables.get(table)
                     if path is None:
@@ -330,9 +393,22 @@ class Store:
                             state.state = "waiting"
                             self._submit(state, _ASKED)
                         continue
-                    out.append((capture, state, path))
-                    break
+                    found.setdefault(state.kind, []).append((state, path))
+                kinds = sorted(found, key=lambda k: (k != prefer, SOURCES.index(k)))
+                if kinds:
+                    out += [(capture, state, path) for state, path in found[kinds[0]]]
         return out
+
+    def kinds(self, captures: Iterable[Capture], table: str) -> list[str]:
+        """The kinds of sources in which ``table`` of ``captures`` is there."""
+        with self._lock:
+            found = {
+                state.kind
+                for capture in captures
+                for state in self._files.get(capture.capture_id, {}).values()
+                if table in state.tables
+            }
+        return sorted(found, key=SOURCES.index)
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A cursor for one request; close it after use."""
@@ -344,3 +420,43 @@ class Store:
                 self._connection.execute("SET enable_external_file_cache=false")
                 self._connection.execute("SET parquet_metadata_cache=true")
             return self._connection.cursor()
+
+
+def _runs(captures: list[Capture]) -> dict[str, list[Recording]]:
+    by_run: dict[str, list[Capture]] = {}
+    for capture in captures:
+        by_run.setdefault(capture.run, []).append(capture)
+    return {run: captures_module.recordings(by_run[run]) for run in sorted(by_run)}
+
+
+def _with_own_ids(captures: Iterable[Capture]) -> list[Capture]:
+    """Two logdirs may hold captures of one name in runs of one name: the later gets its own id."""
+    taken: set[str] = set()
+    out = []
+    for capture in captures:
+        if capture.capture_id in taken:
+            identity = os.fsencode(f"{capture.capture_id}|{capture.path}")
+            capture = replace(capture, capture_id=hashlib.sha256(identity).hexdigest()[:12])
+        taken.add(capture.capture_id)
+        out.append(capture)
+    return out
+
+
+def _readable(path: Path) -> bool:
+    return os.access(path, os.R_OK)
+
+
+def _workers() -> int:
+    """$TB_NPU_WORKERS; 0 where it is not set or no number."""
+    wanted = os.environ.get("TB_NPU_WORKERS", "")
+    if wanted and not wanted.isdecimal():
+        logger.warning("TB_NPU_WORKERS=%s is no number; it is ignored", wanted)
+    return int(wanted) if wanted.isdecimal() else 0
+
+
+def _memory(wanted: str) -> str:
+    """A size as the database takes it."""
+    if _MEMORY.match(wanted.strip()):
+        return wanted.strip()
+    logger.warning("%r is no memory size such as 400MB; %s is used", wanted, DEFAULT_MEMORY)
+    return DEFAULT_MEMORY

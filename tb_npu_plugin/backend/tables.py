@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -24,9 +25,11 @@ from tb_npu_plugin.backend.store import Store
 
 MAX_LIMIT = 1000
 DEFAULT_LIMIT = 100
+MAX_OFFSET = 2**53
 CSV_BATCH = 20_000
 _SAFE_INTEGER = 2**53
 _TEXT_KINDS = ("text", "name", "core", "shape")
+_NUMBER = re.compile(r"^[+-]?\d+(\.\d*)?([eE][+-]?\d+)?$")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
@@ -92,8 +95,8 @@ def empty_table(groups: Iterable[str]) -> results.Table:
 
 def page(store: Store, query: Query, request: TableRequest) -> results.Table:
     """One page of ``query``. Raises RequestError 400 for a bad sort, filter or limit."""
-    if not 1 <= request.limit <= MAX_LIMIT or request.offset < 0:
-        raise RequestError(400, "bad-page", f"limit is 1 to {MAX_LIMIT}, offset at least 0.")
+    if not 1 <= request.limit <= MAX_LIMIT or not 0 <= request.offset <= MAX_OFFSET:
+        raise RequestError(400, "bad-page", f"limit is 1 to {MAX_LIMIT}, offset 0 to {MAX_OFFSET}.")
     shown = _shown(query, request)
     with closing(store.cursor()) as cursor:
         compiled = _compile(cursor, query, request.filter)
@@ -133,11 +136,14 @@ def page(store: Store, query: Query, request: TableRequest) -> results.Table:
 def rows_csv(store: Store, query: Query, request: TableRequest) -> Iterator[str]:
     """The whole filtered, sorted table as CSV text blocks; header = column keys, base units.
 
+    Raises RequestError at once, not with the first block.
+
     Text that a spreadsheet would run as a formula is prefixed with ``'``; numbers never are.
     Instants are absolute ns since the epoch.
     """
     shown = _shown(query, request)
-    with closing(store.cursor()) as cursor:
+    cursor = store.cursor()
+    try:
         compiled = _compile(cursor, query, request.filter)
         order, _ = _order(query, request.sort)
         columns = ", ".join(ident(c.key) for c in shown)
@@ -145,21 +151,32 @@ def rows_csv(store: Store, query: Query, request: TableRequest) -> Iterator[str]
             f"SELECT {columns} FROM ({_inner(query, query.columns, compiled)}) ORDER BY {order}",
             _params(compiled),
         )
+    except BaseException:
+        cursor.close()
+        raise
+    return _csv_blocks(cursor, shown)
+
+
+def _csv_blocks(cursor: duckdb.DuckDBPyConnection, shown: list[Col]) -> Iterator[str]:
+    with closing(cursor):
         buffer = io.StringIO()
         writer = csv.writer(buffer)
         writer.writerow([c.key for c in shown])
         text = [c.kind in _TEXT_KINDS for c in shown]
         while rows := cursor.fetchmany(CSV_BATCH):
             for row in rows:
-                writer.writerow([_cell(v) if t else v for v, t in zip(row, text, strict=True)])
+                writer.writerow([csv_cell(v) if t else v for v, t in zip(row, text, strict=True)])
             yield buffer.getvalue()
             buffer.seek(0)
             buffer.truncate()
         yield buffer.getvalue()
 
 
-def _cell(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+def csv_cell(value: Any) -> Any:
+    """``value``; text that a spreadsheet would run is prefixed with ``'``."""
+    if not isinstance(value, str) or not value.startswith(_FORMULA) or _NUMBER.match(value):
+        return value
+    return f"'{value}"
 
 
 def _params(compiled: Compiled) -> list[Any]:
@@ -170,7 +187,7 @@ def _shown(query: Query, request: TableRequest) -> list[Col]:
     if not request.columns:
         return [c for c in query.columns if c.shown]
     chosen = []
-    for key in request.columns:
+    for key in dict.fromkeys(request.columns):
         column = query.column(key)
         # A link may name columns that this capture or grouping does not have: show the others.
         if column:
@@ -214,7 +231,8 @@ def _order(query: Query, sort: str) -> tuple[str, str]:
         down = direction == "desc"
         terms.append(f"{ident(key)} {'DESC' if down else 'ASC'} NULLS LAST")
         words.append(f"{key}:desc" if down else key)
-    ties = query.keys or (["file", "row"] if query.two_stage else [])
+    # Without row numbers all columns decide; rows that are equal in all of them may change places.
+    ties = query.keys or (["part", "row"] if query.two_stage else [c.key for c in query.columns])
     terms += [
         f"{ident(k)} ASC NULLS LAST" for k in ties if k not in [w.split(":")[0] for w in words]
     ]
@@ -227,7 +245,7 @@ def _inner(query: Query, columns: list[Col], compiled: Compiled) -> str:
     items += "".join(f", {ident(k)}" for k in extra)
     if not query.keys:
         if query.two_stage:
-            items += ", file, row"
+            items += ", part, row"
         return f"SELECT {items} FROM {query.source} t WHERE {compiled.where}"
     keys = ", ".join(ident(k) for k in query.keys)
     return (
@@ -266,25 +284,25 @@ def _two_stage(
     """Sort on the keys alone, then fetch the page's rows: ten times faster on deep pages."""
     sort_keys = [c for c in query.columns if ident(c.key) in order]
     items = ", ".join(
-        [*(f"{c.sql} AS {ident(c.key)}" for c in sort_keys), "file AS file", "row AS row"]
+        [*(f"{c.sql} AS {ident(c.key)}" for c in sort_keys), "part AS part", "row AS row"]
     )
     keys = cursor.execute(
-        f"SELECT file, row FROM (SELECT {items} FROM {query.source} t WHERE {compiled.where}) "
+        f"SELECT part, row FROM (SELECT {items} FROM {query.source} t WHERE {compiled.where}) "
         f"ORDER BY {order} LIMIT ? OFFSET ?",
         [*compiled.where_params, request.limit, request.offset],
     ).fetchall()
     if not keys:
         return []
-    by_file: dict[str, list[int]] = {}
-    for file, row in keys:
-        by_file.setdefault(file, []).append(row)
+    by_part: dict[int, list[int]] = {}
+    for part, row in keys:
+        by_part.setdefault(part, []).append(row)
     wanted = " OR ".join(
-        f"(file = ? AND row IN ({', '.join(str(int(r)) for r in rows)}))"
-        for rows in by_file.values()
+        f"(part = {int(part)} AND row IN ({', '.join(str(int(r)) for r in rows)}))"
+        for part, rows in by_part.items()
     )
     columns = ", ".join(f"{c.sql} AS {ident(c.key)}" for c in shown)
     fetched = cursor.execute(
-        f"SELECT file, row, {columns} FROM {query.source} t WHERE {wanted}", list(by_file)
+        f"SELECT part, row, {columns} FROM {query.source} t WHERE {wanted}"
     ).fetchall()
     found = {(r[0], r[1]): r[2:] for r in fetched}
     return [found[key] for key in keys if key in found]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 
 def duration(ns: float | None) -> str:
     """Three significant digits with a fitting unit: ``136.58 ms`` -> ``137 ms``; unknown ``–``."""
@@ -20,6 +22,12 @@ def _digits(value: float) -> str:
     return f"{value:.1f}" if size >= 9.995 else f"{value:.2f}"
 
 
+def printable(text: str) -> str:
+    """``text`` from a file name as valid Unicode: a byte that was no UTF-8 shows as ``\\xff``."""
+    shown = re.sub("[\udc80-\udcff]", lambda m: f"\\x{ord(m.group()) - 0xDC00:02x}", text)
+    return shown.encode("utf-8", "replace").decode()
+
+
 def percent(ratio: float | None) -> str:
     """``0.25`` -> ``25.0 %``; unknown ``–``."""
     return "–" if ratio is None else f"{ratio * 100:.1f} %"
@@ -30,6 +38,26 @@ def share(part: float | None, whole: float | None) -> float | None:
     if part is None or whole is None or whole <= 0:
         return None
     return part / whole
+
+
+def traffic(size_bytes: float | None) -> str:
+    """Bytes by powers of 1000, as communication files mean them: ``428 MB``; unknown ``–``."""
+    if size_bytes is None:
+        return "–"
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if abs(size_bytes) >= size * 0.9995:
+            return f"{_digits(size_bytes / size)} {unit}"
+    return f"{size_bytes:.0f} B"
+
+
+def memory(size_bytes: float | None) -> str:
+    """Bytes by powers of 1024, as memory files mean them: ``1.41 GiB``; unknown ``–``."""
+    if size_bytes is None:
+        return "–"
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if abs(size_bytes) >= size * 0.9995:
+            return f"{_digits(size_bytes / size)} {unit}"
+    return f"{size_bytes:.0f} B"
 
 
 def ranks(values: list[int | None]) -> str:

@@ -24,6 +24,13 @@ PROGRESS_SECONDS = 0.25
 
 
 def main() -> int:
+    """Serve until stdin ends."""
+    with suppress(BrokenPipeError, KeyboardInterrupt):
+        _serve()
+    return 0
+
+
+def _serve() -> None:
     with suppress(OSError, AttributeError):
         os.nice(NICENESS)
     out = os.fdopen(os.dup(1), "wb")
@@ -43,7 +50,6 @@ def main() -> int:
                 send(event="done", result=done)
             except Exception as error:  # the cache itself failed: report, stay alive
                 send(event="failed", error=f"{type(error).__name__}: {error}")
-    return 0
 
 
 @contextmanager
@@ -72,7 +78,3 @@ def _watcher(
         for thread in threads:
             thread.join()
 
-
-if __name__ == "__main__":
-    with suppress(BrokenPipeError, KeyboardInterrupt):
-        sys.exit(main())

@@ -10,7 +10,7 @@ from typing import Any
 import duckdb
 
 from tb_npu_plugin.backend.findings import Note
-from tb_npu_plugin.backend.readers.csv_file import CsvFile, ident, quote
+from tb_npu_plugin.backend.readers.csv_file import CsvFile, ident, literal
 from tb_npu_plugin.backend.schema import NO_ID, Field, TableSchema, extra_key, scale, split_unit
 
 
@@ -29,14 +29,15 @@ class Source:
 class Rows:
     """Rows of one canonical table, as SQL over the reader's connection.
 
-    ``again``, called after the rows were consumed, tells whether :attr:`sql` must be read a second
-    time (rows were salvaged, or the encoding was wrong). ``check`` runs on the finished table.
+    ``again``, called after the rows were consumed or could not be (with DuckDB's error), tells
+    whether :attr:`sql` must be read once more (records were mended, or the encoding was wrong).
+    ``check`` runs on the finished table.
     ``early`` rows are published before the file is read in full.
     """
 
     table: str
     sql: Callable[[], str]
-    again: Callable[[], bool] = lambda: False
+    again: Callable[[duckdb.Error | None], bool] = lambda _error: False
     check: Callable[[str], None] = lambda _table: None
     early: bool = False
 
@@ -52,8 +53,11 @@ def number_sql(column: str, factor: float = 1.0) -> str:
 
 
 def instant_sql(column: str, factor: float = 1e3) -> str:
-    """An instant as int64 ns, through decimals: a double holds epoch-µs only to 250 ns."""
-    return f"CAST(TRY_CAST({column} AS DECIMAL(38, 6)) * {int(factor)} AS BIGINT)"
+    """An instant as int64 ns, through decimals: a double holds epoch-µs only to 250 ns.
+
+    What is no number, or too large for one, becomes NULL; a plain CAST would lose the whole file.
+    """
+    return f"TRY_CAST(TRY_CAST({column} AS DECIMAL(28, 6)) * {int(factor)} AS BIGINT)"
 
 
 def id_sql(column: str) -> str:
@@ -127,4 +131,4 @@ def scalar(con: duckdb.DuckDBPyConnection, sql: str) -> Any:
 
 def parquet(path: str) -> str:
     """Table expression over one Parquet file, with ``file_row_number``."""
-    return f"read_parquet({quote(path)}, file_row_number=true)"
+    return f"read_parquet({literal(path)}, file_row_number=true, hive_partitioning=false)"

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 import duckdb
 
 from tb_npu_plugin.backend.findings import Note
-from tb_npu_plugin.backend.schema import Field, TableSchema, header_key
+from tb_npu_plugin.backend.readers.csv_text import (
+    binary,
+    is_utf8,
+    legacy_encoding,
+    repair,
+    transcode,
+)
+from tb_npu_plugin.backend.schema import Field, TableSchema, header_key, split_unit
 
 HEAD_BYTES = 1 << 18
 #: A single record longer than this is refused (operator names of 20,000 characters occur).
@@ -47,6 +53,11 @@ def quote(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def literal(path: str | Path) -> str:
+    """``path`` as an SQL literal for a table function that would otherwise expand ``*?[{`` in it."""
+    return quote(re.sub(r"[*?\[{]", lambda found: f"[{found.group()}]", str(path)))
+
+
 def ident(text: str) -> str:
     """``text`` as an SQL identifier."""
     return '"' + text.replace('"', '""') + '"'
@@ -69,7 +80,8 @@ class CsvFile:
     """Columns that are numbers, by index. A hint for speed: where a cell of them is none, the file
     is read again as text, and that cell alone becomes NULL."""
     _as_text: bool = False
-    _salvaged: str | None = None
+    _transcoded: bool = False
+    _repaired: bool = False
 
     def scan(self, *, as_text: bool = False) -> str:
         """SQL table expression over all rows, in file order, columns ``c0, c1, …``.
@@ -82,16 +94,13 @@ class CsvFile:
                  for i in range(len(self.header))]  # fmt: skip
         columns = ", ".join(f"'c{i}': '{kind}'" for i, kind in enumerate(types))
         options = ", null_padding=true, parallel=false" if self.multiline else ""
-        source = (
-            f"read_csv({quote(str(self.path))}, auto_detect=false, header=true, skip={self.skip}, "
+        return (
+            f"read_csv({literal(self.path)}, auto_detect=false, header=true, skip={self.skip}, "
             f"delim={quote(self.delimiter)}, quote='\"', escape='\"', columns={{{columns}}}, "
             f"nullstr={NO_VALUE}, store_rejects=true, rejects_limit=10000, "
-            f"max_line_size={MAX_RECORD_BYTES}, buffer_size={BUFFER_BYTES}{options})"
+            f"max_line_size={MAX_RECORD_BYTES}, buffer_size={BUFFER_BYTES}, "
+            f"hive_partitioning=false{options})"
         )
-        if self._salvaged is None or as_text:
-            return source
-        cells = ", ".join(f"TRY_CAST(c{i} AS {kind})" for i, kind in enumerate(types))
-        return f"(SELECT * FROM {source} UNION ALL SELECT {cells} FROM {self._salvaged})"
 
     def column(self, alias_of: Field) -> int | None:
         """Index of the column that a canonical field names, by its aliases."""
@@ -102,76 +111,121 @@ class CsvFile:
                     return i
         return None
 
-    def rejects(self) -> bool:
-        """Turn DuckDB's rejected rows into findings; True if a second pass recovers some of them.
+    def rejects(self, error: duckdb.Error | None = None) -> bool:
+        """Turn what DuckDB refused into findings; True if the rows must be read once more.
 
-        Call once after the rows of :meth:`scan` were consumed.
+        Call after the rows of :meth:`scan` were consumed, or with the ``error`` that ended this,
+        until it returns False. Each call mends one kind of damage: the encoding, records that are
+        not as wide as the header, cells that are no numbers.
         """
-        rows = self.con.execute(
-            "SELECT line, any_value(error_type), any_value(csv_line) FROM reject_errors "
-            "GROUP BY line ORDER BY line"
-        ).fetchall()
-        self.con.execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
-        if not rows:
-            return False
-        if any(str(error) == "INVALID ENCODING" for _, error, _ in rows):
+        rows = _take_rejects(self.con)
+        kinds = {kind for _, kind, _ in rows}
+        if "INVALID ENCODING" in kinds and not self._transcoded:
             # Not UTF-8 somewhere past the head (a name late in a GBK file): convert and start over.
-            self.notes.append(Note("encoding", self.rel, None, {"encoding": "GB18030"}))
-            self.path = transcode(self.path, "gb18030", self.scratch)
+            encoding = legacy_encoding(self.path)
+            self._note(_encoding_note(self.rel, encoding))
+            self.path = transcode(self.path, encoding, self.scratch)
+            self._transcoded = True
             return True
-        if any(str(error) == "CAST" for _, error, _ in rows):
+        if error is None and len(rows) == 1 and self._is_cut(*rows[0]):
+            self._note(Note("file-cut", self.rel, f"line {rows[0][0]}"))
+            rows = []
+        elif (error or kinds - {"CAST"}) and not self._repaired:
+            self._repair()
+            return True
+        elif "CAST" in kinds and not self._as_text:
             self._as_text = True
             return True
-        cut_line = None if self._ends_whole() else rows[-1][0]
-        padded: list[list[str | None]] = []
-        padded_lines: list[int] = []
-        lost: dict[str, list[int]] = {}
-        for line, error, text in rows:
-            if line == cut_line and str(error) in ("MISSING COLUMNS", "UNQUOTED VALUE"):
-                self.notes.append(Note("file-cut", self.rel, f"line {line}"))
-            elif str(error) in ("MISSING COLUMNS", "TOO MANY COLUMNS") and text:
-                cells = next(csv.reader([text], delimiter=self.delimiter), [])
-                width = len(self.header)
-                values = [None if c in ("", "N/A", "NA", "n/a") else c for c in cells[:width]]
-                padded.append([*values, *[None] * (width - len(cells))])
-                padded_lines.append(line)
-            else:
-                lost.setdefault(str(error).lower(), []).append(line)
-        for error, lines in lost.items():
-            self.notes.append(
-                Note(
-                    "rows-rejected", self.rel, _lines(lines), {"count": len(lines), "reason": error}
-                )
-            )
-        if not padded:
+        if self._as_text:
+            for note in self.unreadable(self.types):
+                self._note(note)
+        if rows:
+            reasons = ", ".join(sorted(k.lower() for k in kinds))
+            self._note_lines("rows-rejected", [line for line, _, _ in rows], reason=reasons)
+        return False
+
+    def unreadable(self, types: dict[int, str]) -> list[Note]:
+        """Findings about cells that are not what ``types`` says (column index -> SQL type)."""
+        if not types:
+            return []
+        items = []
+        for i, kind in types.items():
+            value = f"TRY_CAST(c{i} AS {kind})"
+            bad = f"c{i} IS NOT NULL AND ({value} IS NULL"
+            bad += f" OR NOT isfinite({value}))" if kind == "DOUBLE" else ")"
+            items.append(f"count(*) FILTER ({bad}), min(line) FILTER ({bad}), "
+                         f"arg_min(c{i}, line) FILTER ({bad})")  # fmt: skip
+        row = self.con.execute(
+            f"SELECT {', '.join(items)} FROM (SELECT row_number() OVER () + {self.skip + 1} AS line, "
+            f"* FROM {self.scan(as_text=True)})"
+        ).fetchone()
+        _take_rejects(self.con)
+        notes = []
+        for n, i in enumerate(types):
+            count, line, example = row[3 * n : 3 * n + 3] if row else (0, None, None)
+            if count:
+                name = split_unit(self.header[i])[0]
+                params = {"count": count, "column": name, "example": repr(example)[:60]}
+                notes.append(Note("value-unreadable", self.rel, f"line {line}", params))
+        return notes
+
+    @property
+    def as_text(self) -> bool:
+        """Whether cells had to be read one by one, so that :meth:`rejects` told of the bad ones."""
+        return self._as_text
+
+    def _is_cut(self, line: int, kind: str, text: str) -> bool:
+        """The only refused record is the last one and has no line end."""
+        if kind not in ("MISSING COLUMNS", "UNQUOTED VALUE") or "\n" in text.rstrip("\r\n"):
             return False
-        self.notes.append(
-            Note("rows-padded", self.rel, _lines(padded_lines), {"count": len(padded)})
+        last = b""
+        with binary(self.path) as stream:
+            if stream.seekable():
+                stream.seek(max(0, self.path.stat().st_size - 1))
+            while block := stream.read(HEAD_BYTES):
+                last = block[-1:]
+        return last not in (b"\n", b"\r", b"")
+
+    def _repair(self) -> None:
+        """Go on with a copy in which every record is as wide as the header."""
+        fixed = repair(
+            self.path, self.delimiter, len(self.header), self.scratch, multiline=self.multiline
         )
-        self._salvaged = "salvaged_rows"
-        names = ", ".join(f"c{i} VARCHAR" for i in range(len(self.header)))
-        self.con.execute(f"CREATE OR REPLACE TEMP TABLE salvaged_rows ({names})")
-        marks = ", ".join("?" for _ in self.header)
-        self.con.executemany(f"INSERT INTO salvaged_rows VALUES ({marks})", padded)
-        return True
+        self.path, self.skip = fixed.path, 0
+        self._repaired = True
+        if fixed.padded:
+            self._note_lines("rows-padded", fixed.padded)
+        if fixed.lost:
+            self._note_lines("rows-rejected", fixed.lost, reason="a quote is not closed")
+        if fixed.cut is not None:
+            self._note(Note("file-cut", self.rel, f"line {fixed.cut}"))
 
-    def _ends_whole(self) -> bool:
-        with _binary(self.path) as stream:
-            if not isinstance(stream, gzip.GzipFile):
-                stream.seek(0, io.SEEK_END)
-                size = stream.tell()
-                stream.seek(max(0, size - 1))
-            last = stream.read()[-1:]
-        return last in (b"\n", b"\r", b"")
+    def _note_lines(self, code: str, lines: list[int], **params: str) -> None:
+        place = "line " + ", ".join(str(n) for n in lines[:5]) + (", …" if len(lines) > 5 else "")
+        self._note(Note(code, self.rel, place, {"count": len(lines), **params}))
 
-
-def _lines(lines: list[int]) -> str:
-    shown = ", ".join(str(n) for n in lines[:5])
-    return f"line {shown}" + (", …" if len(lines) > 5 else "")
+    def _note(self, note: Note) -> None:
+        if note not in self.notes:  # a file may be scanned more than once
+            self.notes.append(note)
 
 
-def _binary(path: Path) -> IO[bytes]:
-    return gzip.open(path) if path.suffix == ".gz" else path.open("rb")  # type: ignore[return-value]
+def _take_rejects(con: duckdb.DuckDBPyConnection) -> list[tuple[int, str, str]]:
+    """(line, kind, text) of the records DuckDB refused since the last call."""
+    try:
+        rows = con.execute(
+            "SELECT line, any_value(error_type)::VARCHAR, coalesce(any_value(csv_line), '') "
+            "FROM reject_errors GROUP BY line ORDER BY line"
+        ).fetchall()
+    except duckdb.CatalogException:  # nothing was scanned
+        return []
+    con.execute("DROP TABLE IF EXISTS reject_errors; DROP TABLE IF EXISTS reject_scans")
+    return rows
+
+
+def _encoding_note(rel: str, encoding: str) -> Note:
+    if encoding == "utf-8":
+        return Note("encoding-damaged", rel)
+    return Note("encoding", rel, None, {"encoding": encoding.upper()})
 
 
 def open_csv(
@@ -189,27 +243,49 @@ def open_csv(
     Raises :class:`Unreadable` for an empty file or one whose header names no column of ``table``,
     ``OSError`` where the file cannot be opened.
     """
-    with _binary(path) as stream:
+    with binary(path) as stream:
         head = stream.read(HEAD_BYTES)
     if not head:
         raise Unreadable(Note("file-empty", rel))
     notes: list[Note] = []
     encoding = next((name for bom, name in _BOMS if head.startswith(bom)), None)
     if encoding is None:
-        encoding = "utf-8" if _is_utf8(head) else "gb18030"
-    lone_cr = b"\r" in head and b"\n" not in head
-    if encoding == "gb18030" or encoding.startswith("utf-16") or lone_cr:
-        if encoding not in ("utf-8", "utf-8-sig"):
-            notes.append(Note("encoding", rel, None, {"encoding": encoding.upper()}))
+        encoding = "utf-8" if is_utf8(head) else legacy_encoding(path)
+    if encoding == "gb18030" or encoding.startswith("utf-16") or not is_utf8(head):
+        notes.append(_encoding_note(rel, encoding))
+        transcoded = True
+    else:
+        transcoded = b"\r" in head and b"\n" not in head
+    if transcoded:
         path = transcode(path, encoding, scratch)
         with path.open("rb") as stream:
             head = stream.read(HEAD_BYTES)
         encoding = "utf-8"
+    elif not _is_text(str(path)):
+        path = _link(path, scratch)
     text = head.decode(encoding, errors="replace")
     delimiter, header, skip = _header(text, table)
     if not any(header_key(name) in table.by_alias for name in header):
         raise Unreadable(Note("no-header", rel, "line 1", {"head": repr(text[:80])}))
-    return CsvFile(con, path, rel, header, delimiter, scratch, multiline, skip, notes)
+    return CsvFile(con, path, rel, header, delimiter, scratch, multiline, skip, notes,
+                   _transcoded=transcoded)  # fmt: skip
+
+
+def _is_text(path: str) -> bool:
+    """False for a path with bytes that are no UTF-8 (surrogates here), which SQL cannot carry."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _link(path: Path, scratch: Path) -> Path:
+    """Another name for ``path``, inside ``scratch``."""
+    scratch.mkdir(parents=True, exist_ok=True)
+    link = scratch / ("linked.csv.gz" if path.suffix == ".gz" else "linked.csv")
+    link.symlink_to(path.absolute())
+    return link
 
 
 def _header(text: str, table: TableSchema) -> tuple[str, list[str], int]:
@@ -225,25 +301,3 @@ def _header(text: str, table: TableSchema) -> tuple[str, list[str], int]:
 
     delimiter = max(",;\t", key=known)
     return delimiter, names(delimiter), skip
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        codecs.getincrementaldecoder("utf-8")().decode(data)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def transcode(path: Path, encoding: str, scratch: Path) -> Path:
-    """A UTF-8 copy of ``path`` with LF line ends, in ``scratch``; undecodable bytes become U+FFFD."""
-    scratch.mkdir(parents=True, exist_ok=True)
-    target = scratch / (path.name.removesuffix(".gz") + ".utf8")
-    decoder = io.IncrementalNewlineDecoder(
-        codecs.getincrementaldecoder(encoding)(errors="replace"), translate=True
-    )
-    with _binary(path) as source, target.open("w", encoding="utf-8", newline="") as out:
-        while block := source.read(1 << 22):
-            out.write(decoder.decode(block))
-        out.write(decoder.decode(b"", final=True))
-    return target

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.base import Rows, Source, columns_sql, parquet
 from tb_npu_plugin.backend.readers.csv_file import CsvFile, open_csv
-from tb_npu_plugin.backend.schema import KERNELS, PMU_DEFAULT_UNIT, pmu_field
+from tb_npu_plugin.backend.schema import KERNELS, PMU_DEFAULT_UNIT, is_communication, pmu_field
 
-VERSION = 1
+VERSION = 2
 TABLES = ("kernel_summary", "kernels")
 _NAME = re.compile(r"^(kernel_details|op_summary(_\w+)?)\.csv(\.gz)?$")
 #: Past this size a summary is made first, from a few columns, so that the overview need not wait.
@@ -40,7 +40,7 @@ def read(source: Source) -> Iterator[Rows]:
         source.notes.append(Note("no-step-column", source.rel, "line 1"))
 
     if source.path.stat().st_size > SUMMARY_FIRST_BYTES:
-        yield Rows("kernel_summary", lambda: _summary(csv, items), early=True)
+        yield Rows("kernel_summary", lambda: _summary(csv, items), csv.rejects, early=True)
 
     def check(table: str) -> None:
         _check(source, csv, table, absent)
@@ -55,9 +55,10 @@ def _summary(csv: CsvFile, items: list[str]) -> str:
     wanted = ("type", "core", "step", "device", "dur_ns", "wait_ns")
     narrow = [i for i in items if i.rsplit(" AS ", 1)[1].strip('"') in wanted]
     return (
-        "SELECT type, core, step, device, count(*) AS count, sum(dur_ns) AS total_ns, "
-        "min(dur_ns) AS min_ns, max(dur_ns) AS max_ns, sum(wait_ns) AS wait_ns "
-        f"FROM (SELECT {', '.join(narrow)} FROM {csv.scan()}) GROUP BY ALL"
+        "SELECT type, core, step, device, count(*) AS count, sum(valid_ns) AS total_ns, "
+        "min(valid_ns) AS min_ns, max(valid_ns) AS max_ns, sum(wait_ns) AS wait_ns "
+        "FROM (SELECT *, CASE WHEN dur_ns >= 0 THEN dur_ns END AS valid_ns "
+        f"FROM (SELECT {', '.join(narrow)} FROM {csv.scan()})) GROUP BY ALL"
     )
 
 
@@ -66,48 +67,49 @@ def _check(source: Source, csv: CsvFile, table: str, absent: set[str]) -> None:
     row = source.con.execute(
         "SELECT count(*), count(*) FILTER (step IS NULL), "
         "count(*) FILTER (dur_ns < 0), min(dur_ns), count(*) FILTER (dur_ns IS NULL), "
-        "count(*) FILTER (start_ns IS NULL) "
+        "count(*) FILTER (start_ns IS NULL), "
+        f"count(*) FILTER ({is_communication('core')}) "
         f"FROM {parquet(table)}"
     ).fetchone()
     assert row is not None
-    total, outside, negative, least, no_duration, no_start = row
+    total, outside, negative, least, no_duration, no_start, communications = row
     if total == 0:
         source.notes.append(Note("kernels-empty", source.rel))
         return
     if outside and "step" not in absent:
         source.notes.append(Note("rows-outside-steps", source.rel, None, {"count": outside}))
+    if communications:
+        source.notes.append(_without_communication(source, communications, absent))
     if negative:
         source.notes.append(
             Note("impossible-value", source.rel, None,
                  {"count": negative, "column": "Duration", "example": f"{least / 1000:g} µs"})
         )  # fmt: skip
-    for key, count, column in (
-        ("dur_ns", no_duration, "Duration"),
-        ("start_ns", no_start, "Start"),
+    for key, count, kind in (
+        ("start_ns", no_start, "DECIMAL(28, 6)"),
+        ("dur_ns", 0 if csv.as_text else no_duration, "DOUBLE"),
     ):
-        if count and key not in absent:
-            source.notes.append(_unreadable(source, csv, key, column, count))
+        i = _column(csv, key)
+        if count and i is not None:
+            source.notes += csv.unreadable({i: kind})
     example = _spreadsheet_time(source, csv)
     if example:
         source.notes.append(Note("spreadsheet-times", source.rel, "line 2", {"example": example}))
 
 
+def _without_communication(source: Source, count: int, absent: set[str]) -> Note:
+    """Holds only where the capture has no communication.json, which this reader cannot know."""
+    low = {"task", "stream"} <= absent
+    return Note(
+        "communication-missing", source.rel, None,
+        {"count": count, "why": " (Level0 records none)" if low else "",
+         "why_zh": "(Level0 不记录)" if low else ""},
+    )  # fmt: skip
+
+
 def _column(csv: CsvFile, key: str) -> int | None:
     f = KERNELS.get(key)
     return csv.column(f) if f else None
-
-
-def _unreadable(source: Source, csv: CsvFile, key: str, column: str, count: int) -> Note:
-    i = _column(csv, key)
-    found = source.con.execute(
-        f"SELECT row, cell FROM (SELECT row_number() OVER () + 1 AS row, c{i} AS cell "
-        f"FROM {csv.scan(as_text=True)}) WHERE TRY_CAST(cell AS DOUBLE) IS NULL LIMIT 1"
-    ).fetchone()
-    line, cell = found if found else (None, "")
-    return Note(
-        "value-unreadable", source.rel, f"line {line}" if line else None,
-        {"count": count, "column": column, "example": repr(cell)[:60]},
-    )  # fmt: skip
 
 
 def _spreadsheet_time(source: Source, csv: CsvFile) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,12 @@ from typing import Any
 import msgspec
 
 from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.wording import printable
 
 #: These files are a few KB; anything larger is not one of them.
 MAX_BYTES = 16 << 20
+#: Later moments (of the year 2200) are no times; the calendar ends soon after.
+LAST_NS = 7_258_118_400 * 10**9
 _INFO = re.compile(r"^profiler_info(?:_(\d+))?\.json$")
 _DB = re.compile(r"^ascend_pytorch_profiler(?:_(\d+))?\.db$")
 
@@ -52,11 +56,11 @@ def read(capture: Path, names: list[str], output_names: list[str]) -> ProfilerIn
         files.append(name)
         content = _json(capture / name, name, notes)
         info = info or content
-        rank = _int(content.get("rank_id"))
+        rank = _rank(content.get("rank_id"))
         if rank is not None:
             ranks.append((f"{name} rank_id", rank))
         if match.group(1):
-            ranks.append((name, int(match.group(1))))
+            ranks.append((name, int(match.group(1)[:18])))
     metadata: dict[str, Any] = {}
     if "profiler_metadata.json" in names:
         files.append("profiler_metadata.json")
@@ -64,9 +68,9 @@ def read(capture: Path, names: list[str], output_names: list[str]) -> ProfilerIn
     for name in output_names:
         match = _DB.match(name)
         if match and match.group(1):
-            ranks.append((name, int(match.group(1))))
+            ranks.append((name, int(match.group(1)[:18])))
     job = _dict(metadata.get("distributed_args"))
-    if (rank := _int(job.get("rank"))) is not None:
+    if (rank := _rank(job.get("rank"))) is not None:
         ranks.append(("profiler_metadata.json distributed_args", rank))
     config = _dict(info.get("config"))
     experimental = _dict(config.get("experimental_config"))
@@ -98,15 +102,14 @@ def _window(info: dict[str, Any]) -> tuple[int | None, int | None]:
         start = mono_start + (end - mono_end)
         if start > end:
             start = None
-    return start, end
+    sane = [t if t is not None and 0 < t < LAST_NS else None for t in (start, end)]
+    return sane[0], sane[1]
 
 
 def _world_of_groups(metadata: dict[str, Any]) -> int | None:
-    sizes = [
-        len(_dict(group).get("global_ranks") or [])
-        for group in _dict(metadata.get("parallel_group_info")).values()
-    ]
-    return max(sizes, default=0) or None
+    groups = _dict(metadata.get("parallel_group_info")).values()
+    ranks = [_dict(group).get("global_ranks") for group in groups]
+    return max((len(r) for r in ranks if isinstance(r, list)), default=0) or None
 
 
 def _json(path: Path, name: str, notes: list[Note]) -> dict[str, Any]:
@@ -119,7 +122,7 @@ def _json(path: Path, name: str, notes: list[Note]) -> dict[str, Any]:
     except PermissionError:
         notes.append(permission_note(path, name))
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         notes.append(Note("json-broken", name, None, {"error": str(error)[:200]}))
         return {}
     return content
@@ -134,7 +137,8 @@ def permission_note(path: Path, rel: str) -> Note:
         owner = path.owner()
     except (OSError, KeyError, NotImplementedError):
         pass
-    return Note("permission-denied", rel, None, {"mode": mode, "owner": owner, "path": str(path)})
+    quoted = shlex.quote(printable(str(path)))
+    return Note("permission-denied", rel, None, {"mode": mode, "owner": owner, "path": quoted})
 
 
 def _dict(value: Any) -> dict[str, Any]:
@@ -145,9 +149,15 @@ def _text(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def _rank(value: Any) -> int | None:
+    """A rank; −1, which some jobs write, is unknown."""
+    rank = _int(value)
+    return rank if rank is not None and 0 <= rank < 2**31 else None
+
+
 def _int(value: Any) -> int | None:
     """A rank or time that may be an int or its text; bool and anything else is unknown."""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, float) and not value.is_integer()):
         return None
     try:
         return int(value)

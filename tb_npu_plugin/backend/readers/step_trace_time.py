@@ -10,7 +10,7 @@ from tb_npu_plugin.backend.readers.base import Rows, Source, columns_sql, parque
 from tb_npu_plugin.backend.readers.csv_file import ident, open_csv
 from tb_npu_plugin.backend.schema import STEPS
 
-VERSION = 1
+VERSION = 2
 TABLES = ("steps",)
 _NAME = re.compile(r"^step_trace_time\.csv(\.gz)?$")
 #: No step of a training or serving job lasts longer; Preparing of −1.7e15 µs occurs.
@@ -53,19 +53,22 @@ def read(source: Source) -> Iterator[Rows]:
 
 
 def _impossible(source: Source) -> None:
-    for f in STEPS.fields:
-        if f.dtype != "DOUBLE":
-            continue
-        key = ident(f.key)
-        row = source.con.execute(
-            f"SELECT count(*), any_value({key}) FROM raw_steps "
-            f"WHERE {key} NOT BETWEEN 0 AND {LONGEST_NS!r}"
-        ).fetchone()
-        if row and row[0]:
+    fields = [f for f in STEPS.fields if f.dtype == "DOUBLE"]
+    tests = []
+    for f in fields:
+        wrong = f"{ident(f.key)} NOT BETWEEN 0 AND {LONGEST_NS!r}"
+        tests.append(f"count(*) FILTER ({wrong}), any_value({ident(f.key)}) FILTER ({wrong})")
+    row = source.con.execute(f"SELECT {', '.join(tests)} FROM raw_steps").fetchone() or ()
+    for f, count, example in zip(fields, row[::2], row[1::2], strict=True):
+        if count:
             source.notes.append(
-                Note("impossible-value", source.rel, None,
-                     {"count": row[0], "column": f.en, "example": f"{row[1] / 1000:g} µs"})
-            )  # fmt: skip
+                Note(
+                    "impossible-value",
+                    source.rel,
+                    None,
+                    {"count": count, "column": f.en, "example": f"{example / 1000:g} µs"},
+                )
+            )
 
 
 def _check(source: Source, table: str) -> None:

@@ -80,12 +80,16 @@ class Selection(msgspec.Struct):
     """``None``: all."""
     step: str
     """``all``, or the selected steps as the user wrote them (``50``, ``10-20``, ``none``)."""
+    source: str = "auto"
+    """The kind of source asked for where a capture has several: ``text | db | trace | …``."""
 
 
 class Meta(msgspec.Struct):
     selection: Selection | None = None
     provenance: dict[str, str] = {}
     """table -> the file or files its rows came from."""
+    sources: list[str] = []
+    """Kinds of sources the view's tables could be taken from, the shown one first."""
     findings: list[Finding] = []
     """Those that touch this view."""
     counts: dict[str, int] = {}

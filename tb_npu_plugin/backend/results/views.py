@@ -53,6 +53,8 @@ class Overview(msgspec.Struct):
     bars: list[StepBar]
     bars_note: str
     facts: list[Fact]
+    lines: list[Fact]
+    """One sentence about each further view; ``key`` is the view's id."""
     top_kernels: Table | None
     findings: list[Finding]
     """The three that matter most."""

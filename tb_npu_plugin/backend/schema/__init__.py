@@ -5,6 +5,12 @@ The ground floor: readers map source columns onto these, views name them, pages 
 
 from __future__ import annotations
 
+from tb_npu_plugin.backend.schema.communication import (
+    COMM_LINKS,
+    COMM_MATRIX,
+    COMM_OPS,
+    COMM_PACKETS,
+)
 from tb_npu_plugin.backend.schema.fields import (
     NO_ID,
     Field,
@@ -21,6 +27,16 @@ from tb_npu_plugin.backend.schema.kernels import (
     is_communication,
     pmu_field,
 )
+from tb_npu_plugin.backend.schema.memory import (
+    BLOCK_STATES,
+    MEASURES,
+    MEMORY_BLOCKS,
+    MEMORY_CURVE,
+    MEMORY_POINTS,
+    MODULE_MEMORY,
+    STATIC_MEMORY,
+    block_state_sql,
+)
 from tb_npu_plugin.backend.schema.operators import (
     AI_CPU,
     API_STATISTICS,
@@ -34,18 +50,30 @@ from tb_npu_plugin.backend.schema.steps import STEPS
 __all__ = [
     "AI_CPU",
     "API_STATISTICS",
+    "BLOCK_STATES",
+    "COMM_LINKS",
+    "COMM_MATRIX",
+    "COMM_OPS",
+    "COMM_PACKETS",
     "KERNELS",
     "KERNEL_SUMMARY",
     "L2_CACHE",
+    "MEASURES",
+    "MEMORY_BLOCKS",
+    "MEMORY_CURVE",
+    "MEMORY_POINTS",
+    "MODULE_MEMORY",
     "NO_ID",
     "OPERATORS",
     "OPERATOR_NESTED",
     "OP_STATISTICS",
     "PMU_DEFAULT_UNIT",
+    "STATIC_MEMORY",
     "STEPS",
     "TABLES",
     "Field",
     "TableSchema",
+    "block_state_sql",
     "extra_key",
     "header_key",
     "is_communication",
@@ -67,5 +95,14 @@ TABLES = {
         API_STATISTICS,
         L2_CACHE,
         AI_CPU,
+        MEMORY_BLOCKS,
+        MEMORY_POINTS,
+        MEMORY_CURVE,
+        MODULE_MEMORY,
+        STATIC_MEMORY,
+        COMM_OPS,
+        COMM_LINKS,
+        COMM_PACKETS,
+        COMM_MATRIX,
     )
 }

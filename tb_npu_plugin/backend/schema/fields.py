@@ -82,8 +82,11 @@ def scale(unit: str, megabyte: int = 1 << 20) -> float:
 NO_ID = 4294967295
 
 
+#: Longer names of unknown columns are cut.
+MAX_EXTRA = 80
+
+
 def extra_key(header: str) -> str:
     """Column name under which an unknown source column is kept."""
-    return "x_" + (
-        re.sub(r"\W+", "_", header.strip().strip("\ufeff").lower()).strip("_") or "column"
-    )
+    words = re.sub(r"\W+", "_", header.strip().strip("\ufeff").lower()).strip("_")
+    return f"x_{words[:MAX_EXTRA] or 'column'}"

@@ -7,8 +7,9 @@ from functools import lru_cache
 
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.capture import Capture, Recording
-from tb_npu_plugin.backend.readers.csv_file import quote
+from tb_npu_plugin.backend.readers.csv_file import literal
 from tb_npu_plugin.backend.store import Store
+from tb_npu_plugin.backend.wording import printable
 
 MAX_STEPS = 20_000
 
@@ -22,7 +23,7 @@ def captures(store: Store) -> results.Captures:
             for run, recordings in store.runs.items()
         ],
         scanning=not store.scanned,
-        searched=[str(root.path) for root in store.roots],
+        searched=[printable(str(root.path)) for root in store.roots],
         version=version,
     )
 
@@ -90,7 +91,7 @@ def _capture(store: Store, capture: Capture) -> results.CaptureInfo:
     return results.CaptureInfo(
         capture_id=capture.capture_id,
         name=capture.name,
-        path=str(capture.path),
+        path=printable(str(capture.path)),
         worker=capture.worker,
         rank=capture.rank,
         devices=[],
@@ -113,8 +114,8 @@ def _steps_and_devices(store: Store, recording: Recording) -> tuple[list[int], l
 @lru_cache(maxsize=1024)
 def _distinct(store: Store, paths: tuple[str, ...]) -> tuple[list[int], list[int]]:
     """Entries of the cache never change under one name, so the answer can be kept."""
-    files = ", ".join(quote(p) for p in paths)
-    source = f"read_parquet([{files}], union_by_name=true)"
+    files = ", ".join(literal(p) for p in paths)
+    source = f"read_parquet([{files}], union_by_name=true, hive_partitioning=false)"
     with closing(store.cursor()) as cursor:
         steps = cursor.execute(
             f"SELECT DISTINCT step FROM {source} WHERE step IS NOT NULL ORDER BY 1 LIMIT {MAX_STEPS}"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tb_npu_plugin.backend import results, wording
+from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.findings import Note, ordered, render
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
 
 
 def health(sel: Selected) -> results.Health:
@@ -20,7 +22,7 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
         if sel.store.growing(capture.capture_id):
             notes.append(Note("growing"))
         for state in sel.store.files(capture.capture_id):
-            notes.extend(state.notes)
+            notes.extend(n for n in state.notes if not _answered(n, capture))
         out += [render(n, sel.lang, capture.capture_id, capture.rank) for n in notes]
     note = _missing_ranks(sel)
     if note:
@@ -33,10 +35,17 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
     return ordered(out)
 
 
+def _answered(note: Note, capture: Capture) -> bool:
+    """A note of one file that another file of the capture makes void."""
+    return note.code == "communication-missing" and any(
+        capture.file(name) for name in ("communication.json", "communication.json.gz")
+    )
+
+
 def _missing_ranks(sel: Selected) -> Note | None:
     captures = sel.recording.captures
     present = [c.rank for c in captures]
-    world = max((c.info.world_size or 0 for c in captures), default=0)
+    world = max((c.info.world_size or 0 for c in captures), default=0) or world_of_matrix(sel) or 0
     missing = world - len({r for r in present if r is not None})
     if not world or missing <= 0 or None in present:
         return None

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+from functools import lru_cache
+
 from tb_npu_plugin.backend import results, wording
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.i18n import pick
-from tb_npu_plugin.backend.readers.csv_file import ident
+from tb_npu_plugin.backend.readers.csv_file import ident, literal
 from tb_npu_plugin.backend.schema import KERNELS, Field, is_communication, pmu_field
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, col, empty_table, page
 from tb_npu_plugin.backend.views import kernel_joins as joins
 
@@ -55,9 +59,8 @@ def kernel_query(sel: Selected, group: str) -> Query | None:
     if group in FILES:
         found = FILES[group][1](sel)
         if found:
-            source = sel.source("kernels")
-            present = present_columns(sel, source) if source else {}
-            found.group, found.groups = group, _groups(sel, present) if source else []
+            found.group = group
+            found.groups = _groups(sel, present_columns(sel)) if sel.paths("kernels") else []
         return found
     if group not in GROUPS:
         known = ", ".join([*(g for g in GROUPS if g), *FILES])
@@ -66,7 +69,7 @@ def kernel_query(sel: Selected, group: str) -> Query | None:
     source = sel.source("kernels")
     if source is None:
         return None
-    present = present_columns(sel, source)
+    present = present_columns(sel)
     keys = list(GROUPS[group])
     columns = _grouped(sel, keys, source, present) if keys else _plain(sel, present)
     return Query(
@@ -82,22 +85,39 @@ def kernel_query(sel: Selected, group: str) -> Query | None:
     )
 
 
-def present_columns(sel: Selected, source: str) -> dict[str, bool]:
-    """column -> whether any row of the selection has a value in it."""
-    names = sel.query(
-        lambda cur: [r[0] for r in cur.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()]
-    )
-    checked = [f.key for f in KERNELS.fields if f.key in names]
-    tests = ", ".join(f"bool_or({ident(k)} IS NOT NULL)" for k in checked)
-    row = sel.query(lambda cur: cur.execute(f"SELECT {tests} FROM {source}").fetchone())
-    held = {k: bool(v) for k, v in zip(checked, row or (), strict=False)}
-    return {n: held.get(n, True) for n in names if n not in ("file", "capture", "part")}
+def present_columns(sel: Selected) -> dict[str, bool]:
+    """column -> whether any row of the captures has a value in it (from Parquet's statistics)."""
+    return dict(_present(sel.store, sel.paths("kernels")))
+
+
+@lru_cache(maxsize=256)
+def _present(store: Store, paths: tuple[str, ...]) -> tuple[tuple[str, bool], ...]:
+    files = ", ".join(literal(p) for p in paths)
+    with closing(store.cursor()) as cursor:
+        rows = cursor.execute(
+            "SELECT path_in_schema, bool_or(coalesce(stats_null_count, 0) < num_values), "
+            f"min(column_id) FROM parquet_metadata([{files}]) GROUP BY 1 ORDER BY 3, 1"
+        ).fetchall()
+        if not rows:  # no row groups: a header without kernels
+            names = cursor.execute(
+                f"DESCRIBE SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
+            ).fetchall()
+            rows = [(name[0], False, 0) for name in names]
+    return tuple((name, bool(held)) for name, held, _ in rows)
 
 
 def base_ns(sel: Selected) -> int | None:
-    """Origin of the page's times: the recording's earliest kernel, whatever is selected."""
-    source = sel.source("kernels", steps=False, devices=False)
-    row = sel.query(lambda cur: cur.execute(f"SELECT min(start_ns) FROM {source}").fetchone())
+    """Origin of the page's times: the earliest kernel of the captures, whatever steps are chosen."""
+    return _earliest(sel.store, sel.paths("kernels"))
+
+
+@lru_cache(maxsize=256)
+def _earliest(store: Store, paths: tuple[str, ...]) -> int | None:
+    files = ", ".join(literal(p) for p in paths)
+    with closing(store.cursor()) as cursor:
+        row = cursor.execute(
+            f"SELECT min(start_ns) FROM read_parquet([{files}], hive_partitioning=false)"
+        ).fetchone()
     return int(row[0]) if row and row[0] is not None else None
 
 
@@ -107,8 +127,9 @@ def note(sel: Selected) -> str:
     comm = is_communication("coalesce(core, '')")
     row = sel.query(
         lambda cur: cur.execute(
-            f"SELECT count(*), count(*) FILTER ({comm}), sum(dur_ns) FILTER (NOT {comm}), "
-            f"sum(dur_ns) FILTER ({comm}) FROM {source} WHERE coalesce(dur_ns, 0) >= 0"
+            f"SELECT count(*), count(*) FILTER ({comm}), "
+            f"sum(dur_ns) FILTER (NOT {comm} AND dur_ns >= 0), "
+            f"sum(dur_ns) FILTER ({comm} AND dur_ns >= 0) FROM {source}"
         ).fetchone()
     )
     assert row is not None
@@ -122,7 +143,7 @@ def note(sel: Selected) -> str:
             f",{communications:,} 个通信算子共 {wording.duration(communicating)}",
         )
     text += sel.word(" (sums of durations).", "(耗时之和)。")
-    return text + joins.l2_note(sel, present_columns(sel, source)) if source else text
+    return text + joins.l2_note(sel, present_columns(sel))
 
 
 def _groups(sel: Selected, present: dict[str, bool]) -> list[str]:

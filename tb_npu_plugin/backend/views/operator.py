@@ -91,6 +91,28 @@ def operator_note(sel: Selected) -> str:
     )
 
 
+def operator_line(sel: Selected) -> str:
+    """The three operators with the most device time of their own, in a sentence; "" without any."""
+    source = operators_source(sel)
+    if source is None:
+        return ""
+    rows = sel.query(
+        lambda cur: cur.execute(
+            "SELECT name, sum(device_self_ns) AS total, sum(total) OVER () FROM "
+            f"(SELECT name, device_self_ns FROM {source}) GROUP BY name "
+            "ORDER BY total DESC NULLS LAST, name LIMIT 3"
+        ).fetchall()
+    )
+    parts = [
+        f"{name} {wording.duration(total)} ({wording.percent(wording.share(total, whole))})"
+        for name, total, whole in rows
+        if total
+    ]
+    if not parts:
+        return sel.word("No operator has device time.", "没有算子有设备耗时。")
+    return sel.word("Most device time: ", "设备耗时最多:") + sel.word(", ", "、").join(parts)
+
+
 def _calls(sel: Selected) -> list[Col]:
     columns = [col(f, sel.lang) for f in OPERATORS.fields]
     columns.insert(1, Col("rank", "rank", "Rank", "rank", shown=len(sel.captures) > 1))

@@ -10,9 +10,12 @@ from tb_npu_plugin.backend.schema import STEPS, is_communication
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, page
 from tb_npu_plugin.backend.views import health
+from tb_npu_plugin.backend.views.communication import communication_line
+from tb_npu_plugin.backend.views.memory import memory_line
+from tb_npu_plugin.backend.views.operator import operator_line
 from tb_npu_plugin.backend.views.step import bars, step_query
 
-TABLES = ("steps", "kernels")
+TABLES = ("steps", "kernels", "operators", "memory_points", "comm_ops")
 TOP_KERNELS = 8
 TOP_FINDINGS = 3
 #: More bars than this and the page draws a strip; the API stays bounded.
@@ -29,16 +32,29 @@ def overview(sel: Selected) -> results.Overview:
         bars=step_bars,
         bars_note=note,
         facts=facts(sel),
+        lines=_lines(sel),
         top_kernels=top_kernels(sel),
         findings=_top_findings(sel),
     )
+
+
+def _lines(sel: Selected) -> list[results.Fact]:
+    """A sentence about operators, communication and memory, where they were recorded."""
+    lines = (
+        ("operator", sel.word("Operators", "算子"), operator_line),
+        ("communication", sel.word("Communication", "通信"), communication_line),
+        ("memory", sel.word("Memory", "内存"), memory_line),
+    )
+    found = [results.Fact(view, label, line(sel)) for view, label, line in lines]
+    return [fact for fact in found if fact.value]
 
 
 def _top_findings(sel: Selected) -> list[results.Finding]:
     """The most severe, each kind once."""
     kinds: dict[str, results.Finding] = {}
     for finding in health.findings(sel):
-        kinds.setdefault(finding.code, finding)
+        if finding.severity != "info" or "overview" in finding.views:
+            kinds.setdefault(finding.code, finding)
     return list(kinds.values())[:TOP_FINDINGS]
 
 
@@ -102,7 +118,7 @@ def _cards(
     computing = _sum(longest.computing_only_ns, longest.overlapped_ns)
     comm = _sum(longest.communication_not_overlapped_ns, longest.overlapped_ns)
     stage = longest.stage_ns
-    of_stage = w("of the stage", "占 Stage")
+    of_stage = w("the stage", "Stage")
 
     def card(
         key: str, value: float | None, of: float | None, of_label: str, concept: str | None
@@ -118,7 +134,7 @@ def _cards(
         card("computing", computing, stage, of_stage, "computing"),
         card("communication_not_overlapped", longest.communication_not_overlapped_ns, stage,
              of_stage, "communication"),
-        card("overlapped", longest.overlapped_ns, comm, w("of communication", "占通信"),
+        card("overlapped", longest.overlapped_ns, comm, w("communication", "通信"),
              "overlapped"),
         card("free", longest.free_ns, stage, of_stage, "free"),
     ]  # fmt: skip
@@ -235,8 +251,9 @@ def top_kernels(sel: Selected) -> results.Table | None:
         row = sel.query(lambda c: c.execute(f"SELECT count(type) FROM {source}").fetchone())
         key = "type" if row and row[0] else "name"
     count = "sum(count)" if from_summary else "count(*)"
-    total = "sum(total_ns)" if from_summary else "sum(dur_ns)"
-    least, most = ("min(min_ns)", "max(max_ns)") if from_summary else ("min(dur_ns)", "max(dur_ns)")
+    valid = "CASE WHEN dur_ns >= 0 THEN dur_ns END"
+    total = "sum(total_ns)" if from_summary else f"sum({valid})"
+    least, most = ("min(min_ns)", "max(max_ns)") if from_summary else (f"min({valid})", f"max({valid})")
     computing = f"(SELECT * FROM {source} WHERE NOT {is_communication('''coalesce(core, '')''')})"
     w = sel.word
     whole = f"(SELECT {total} FROM {computing})"

@@ -11,9 +11,11 @@ from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Query, TableRequest
 from tb_npu_plugin.backend.views import (
     api_statistic,
+    communication,
     files,
     health,
     kernel,
+    memory,
     operator,
     overview,
     step,
@@ -25,7 +27,7 @@ class View:
     """One view. ``run`` gives its typed result, wrapped by ``reply``; ``query`` its table for CSV.
 
     ``tables``: the canonical tables it reads. ``no_step``: why the step selection does not apply
-    to it, in English and Chinese; None if it does.
+    to it, in English and Chinese; None if it does. ``options``: parameters of this view alone.
     """
 
     id: str
@@ -35,6 +37,7 @@ class View:
     query: Callable[[Selected, str], Query | None] | None = None
     groups: tuple[str, ...] = ()
     no_step: tuple[str, str] | None = None
+    options: tuple[str, ...] = ()
 
 
 VIEWS: dict[str, View] = {
@@ -78,6 +81,28 @@ VIEWS: dict[str, View] = {
                 "api_statistic.csv carries no step: it sums up the whole capture.",
                 "api_statistic.csv 不含 Step 信息:为整段采集的汇总。",
             ),
+        ),
+        View(
+            "memory",
+            memory.TABLES,
+            memory.memory,
+            results.MemoryReply,
+            memory.memory_query,
+            memory.GROUPS,
+            no_step=(
+                "Memory files carry no step: what is shown is the whole capture.",
+                "内存文件不含 Step 信息:显示整段采集。",
+            ),
+            options=memory.OPTIONS,
+        ),
+        View(
+            "communication",
+            communication.TABLES,
+            communication.communication,
+            results.CommunicationReply,
+            communication.communication_query,
+            communication.GROUPS,
+            options=communication.OPTIONS,
         ),
         View("health", (), lambda sel, _request: health.health(sel), results.HealthReply),
         View(

@@ -1,0 +1,89 @@
+# The habits of this project. Nothing but Python 3.10+ and Node 20.19+ is needed beforehand.
+#
+#   make demo    set up, build, generate a sample job of 8 ranks, serve it with TensorBoard
+#   make test    set up everything and run all checks and tests
+#   make lint    the static checks alone        make bench   the figures of the README
+#   make wheel   both wheels and the sdist      make fuzz    a long run of the reader fuzzer
+
+PYTHON ?= $(shell for p in python3.11 python3.12 python3.13 python3.10 python3; do \
+	if command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(sys.version_info < (3, 10))' \
+	2>/dev/null; then echo $$p; break; fi; done)
+VENV := .venv
+OLDEST := .venv-oldest
+BIN := $(VENV)/bin
+FRONTEND := tb_npu_plugin/frontend
+SOURCES := tb_npu_plugin handler/tb_npu_handler tests benchmarks examples scripts setup.py
+export DEMO_SECONDS
+# A proxy or an index without a certificate must not be asked for a newer pip.
+PIP := PIP_DISABLE_PIP_VERSION_CHECK=1 $(BIN)/python -m pip install --quiet
+
+.PHONY: demo test lint types bench fuzz wheel browser test-python test-oldest test-frontend clean
+
+demo: $(VENV)/.installed static
+	$(BIN)/tb-npu demo
+
+test: lint test-frontend test-python test-oldest
+
+$(VENV)/.installed: pyproject.toml setup.py
+	@test -n "$(PYTHON)" || { echo "Python 3.10 or newer is needed" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade pip
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.test: $(VENV)/.installed
+	$(PIP) --editable '.[test]'
+	touch $@
+
+# The frontend, rebuilt when the hash of its sources differs from the stamp beside it.
+.PHONY: static
+static:
+	python3 scripts/build_frontend.py
+
+# What the tab is tested in: Debian's Chromium and a Chinese font, where they can be installed.
+browser:
+	@scripts/install_browser.sh
+
+lint: $(VENV)/.test static
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/mypy
+	$(BIN)/python -m tb_npu_plugin.backend.api_schema > .venv/api_schema.json
+	cd $(FRONTEND) && npm run --silent types -- --check ../../.venv/api_schema.json
+	cd $(FRONTEND) && npm run --silent check
+
+# TypeScript types of the API, from the structs of the backend.
+types: $(VENV)/.installed
+	$(BIN)/python -m tb_npu_plugin.backend.api_schema > .venv/api_schema.json
+	cd $(FRONTEND) && npm run --silent types -- ../../.venv/api_schema.json
+
+test-frontend: static
+	cd $(FRONTEND) && npm test --silent
+
+test-python: $(VENV)/.test static browser
+	$(BIN)/python -m pytest
+
+# The floors of the dependencies: the backend's tests on the oldest that are supported.
+$(OLDEST)/.installed: pyproject.toml setup.py
+	@command -v python3.11 >/dev/null || { echo "no python3.11: skipped" >&2; exit 0; }
+	python3.11 -m venv $(OLDEST)
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(OLDEST)/bin/python -m pip install --quiet \
+		'setuptools<82' wheel tensorboard==2.16.2 'protobuf<5' pandas==2.3.3 'numpy<2' duckdb==1.4.5 \
+		msgspec==0.19.0 typer rich platformdirs filelock pytest hypothesis psutil
+	PIP_DISABLE_PIP_VERSION_CHECK=1 $(OLDEST)/bin/python -m pip install --quiet --no-deps \
+		--editable .
+	touch $@
+
+test-oldest: $(OLDEST)/.installed static
+	$(OLDEST)/bin/python -m pytest -q tests/readers tests/views tests/test_store.py tests/test_tables.py \
+		tests/test_api.py tests/test_plugin.py
+
+bench: $(VENV)/.test static
+	$(BIN)/python benchmarks/first_paint.py
+
+wheel: $(VENV)/.test static
+	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --outdir dist --wheel handler
+
+clean:
+	rm -rf $(VENV) $(OLDEST) build dist tb_npu_plugin/static *.egg-info

@@ -1,0 +1,301 @@
+"""Numbers straight from the pages of a SQLite table, as numpy columns.
+
+A profile's big tables hold numbers and little else (names are ids of STRING_IDS). Python's sqlite3
+makes an object of every cell, 15 times slower than taking a thousand pages at once: a kernel has
+28 rows of hardware counters. The format (https://www.sqlite.org/fileformat2.html) in short: a
+table is a tree of pages; a leaf (type 13) lists its cells; a cell is payload size and row id
+(varints) and a record: header size, a type per column, the values, big-endian. What does not fit
+into these words (values on overflow pages, other encodings) is :class:`Unfit`, for sqlite3 to read.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Ints = npt.NDArray[np.int64]
+Bools = npt.NDArray[np.bool_]
+#: A batch is about this many bytes of pages.
+BATCH_BYTES = 1 << 20
+_LEAF, _INTERIOR = 13, 5
+_HEADER = 100
+_MAX_DEPTH = 20
+_SAMPLE = 16
+#: Bytes of a value by its type in the record; types from 12 are blobs and text.
+_SIZES = np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0], dtype=np.int64)
+_DIGITS = 18  # more may not fit into 64 bits
+#: The same by a one-byte type: size, bits to drop of the eight bytes taken, whether it is NULL, 0
+#: or 1 without bytes, whether it is a number.
+_KIND = np.arange(256)
+_SIZE = np.where(_KIND < 12, _SIZES[np.minimum(_KIND, 11)], (_KIND - 12) // 2).astype(np.int32)
+_SHIFTS = np.where((_SIZE > 0) & (_KIND < 12), 64 - 8 * _SIZE, 0).astype(np.int64)
+_CONSTANTS = (_KIND == 0) | (_KIND == 8) | (_KIND == 9)
+_NUMBERS = (_KIND >= 1) & (_KIND <= 9)
+
+
+class Unfit(Exception):
+    """The table cannot be read this way."""
+
+
+@dataclass
+class Damage:
+    """What had to be left out: pages that are no leaves, cells that do not fit their page."""
+
+    pages: int = 0
+    cells: int = 0
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Columns of some rows. ``known[i]`` tells which values of ``values[i]`` are numbers;
+    ``odd[i]`` counts those that are neither numbers nor NULL."""
+
+    rows: int
+    values: list[Any]
+    known: list[Bools]
+    odd: list[int]
+
+
+class Pages:
+    """The pages of a database file. ``file`` is open without a buffer."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self.file = file
+        file.seek(0)
+        head = file.read(_HEADER)
+        if len(head) < _HEADER or not head.startswith(b"SQLite format 3\0"):
+            raise Unfit("no database")
+        size = int.from_bytes(head[16:18], "big")
+        self.size = 65536 if size == 1 else size
+        if self.size < 512 or self.size & (self.size - 1) or head[56:60] not in (
+            b"\0\0\0\1", b"\0\0\0\0"
+        ):  # fmt: skip
+            raise Unfit("page size or encoding")
+        self.usable = self.size - head[20]
+        self.count = file.seek(0, io.SEEK_END) // self.size
+
+    def read(self, numbers: Ints) -> npt.NDArray[np.uint8]:
+        """Those pages, one a row; neighbours are read at once."""
+        out = np.zeros((len(numbers), self.size), dtype=np.uint8)
+        breaks = np.flatnonzero(np.diff(numbers) != 1) + 1
+        edges = [0, *breaks.tolist(), len(numbers)]
+        for begin, end in zip(edges, edges[1:], strict=False):
+            if begin == end:
+                continue
+            view = memoryview(out[begin:end]).cast("B")  # type: ignore[arg-type]
+            self.file.seek((int(numbers[begin]) - 1) * self.size)
+            got = self.file.readinto(view)
+            if got < len(view):  # the file became shorter: what is missing is no page
+                out[begin + got // self.size : end] = 0
+        return out
+
+    def leaves(self, root: int, damage: Damage) -> Ints:
+        """The leaf pages of the table that begins at page ``root``, in order of its rows."""
+        level = np.array([root], dtype=np.int64)
+        for _ in range(_MAX_DEPTH):
+            inside = (level > 1) & (level <= self.count)
+            damage.pages += int((~inside).sum())
+            level = level[inside]
+            if not len(level):
+                return level
+            some = self.read(level[:: 1 + len(level) // _SAMPLE])
+            if (some[:, 0] == _LEAF).any():  # all leaves are at one depth
+                return self._once(level, damage)
+            children = [self._children(page, damage) for page in self._each(level)]
+            level = np.concatenate([*children, np.empty(0, dtype=np.int64)])
+            if len(level) > self.count:
+                raise Unfit("pages in a circle")
+        raise Unfit("tree too deep")
+
+    @staticmethod
+    def _once(pages: Ints, damage: Damage) -> Ints:
+        """The pages without those that a damaged tree lists again."""
+        found, first = np.unique(pages, return_index=True)
+        damage.pages += len(pages) - len(found)
+        return pages if len(found) == len(pages) else pages[np.sort(first)]
+
+    def _each(self, numbers: Ints) -> Iterator[npt.NDArray[np.uint8]]:
+        step = max(1, BATCH_BYTES // self.size)
+        for begin in range(0, len(numbers), step):
+            yield from self.read(numbers[begin : begin + step])
+
+    def _children(self, page: npt.NDArray[np.uint8], damage: Damage) -> Ints:
+        cells = int(page[3]) << 8 | int(page[4])
+        if page[0] != _INTERIOR or 12 + 2 * cells > self.size:
+            damage.pages += 1
+            return np.empty(0, dtype=np.int64)
+        at = page[12 : 12 + 2 * cells].view(">u2").astype(np.int64)
+        at = at[at <= self.size - 4]
+        numbers = [page[at + i].astype(np.int64) << (24 - 8 * i) for i in range(4)]
+        right = int.from_bytes(page[8:12].tobytes(), "big")
+        return np.append(sum(numbers, np.zeros(len(at), dtype=np.int64)), right)
+
+    def table(
+        self,
+        root: int,
+        columns: Sequence[tuple[int, bool]],
+        row_id: int | None,
+        damage: Damage,
+        *,
+        numeric: bool = False,
+    ) -> Iterator[Batch]:
+        """Rows of the table at ``root``. ``columns``: (position, whether it holds fractions);
+        ``row_id``: the position of the column that is an alias of the row id, if any; ``numeric``:
+        no column can hold text.
+
+        Raises :class:`Unfit`, also after some batches.
+        """
+        leaves = self.leaves(root, damage)
+        step = max(1, BATCH_BYTES // self.size)
+        for begin in range(0, len(leaves), step):
+            pages = self.read(leaves[begin : begin + step])
+            yield _Cells(pages, self.usable, damage, numeric).batch(columns, row_id)
+
+
+class _Cells:
+    """The cells of some leaf pages, all at once."""
+
+    def __init__(
+        self, pages: npt.NDArray[np.uint8], usable: int, damage: Damage, numeric: bool
+    ) -> None:
+        self.damage = damage
+        size = pages.shape[1]
+        counts = pages[:, 3].astype(np.int64) << 8 | pages[:, 4]
+        good = (pages[:, 0] == _LEAF) & (8 + 2 * counts <= size)
+        damage.pages += int((~good).sum())
+        counts = np.where(good, counts, 0)
+        # Values are taken eight bytes at a time, so the last page needs some bytes behind it.
+        self.bytes = np.concatenate([pages.reshape(-1), np.zeros(16, dtype=np.uint8)])
+        self.words = np.ndarray(
+            (len(self.bytes) - 7,), dtype=">u8", buffer=self.bytes.data, strides=(1,)
+        )
+        page = np.repeat(np.arange(len(pages), dtype=np.int32) * size, counts)
+        before = (np.cumsum(counts) - counts).astype(np.int32)
+        nth = np.arange(len(page), dtype=np.int32) - np.repeat(before, counts)
+        slot = page + 8 + 2 * nth
+        pointer = self.bytes[slot].astype(np.int32) << 8 | self.bytes[slot + 1]
+        inside = (pointer >= 8) & (pointer < usable)
+        at, page = (page + pointer)[inside], page[inside]
+        payload, at = self.varint(at)
+        self.row_id, at = self.varint(at)
+        local = (payload >= 1) & (payload <= usable - 35)
+        if not (numeric or local.all()):
+            raise Unfit("values on overflow pages")
+        whole = local & (at + np.where(local, payload, 0) <= page + usable)
+        damage.cells += int((~inside).sum() + (~whole).sum())
+        self.row_id, at, payload = self.row_id[whole], at[whole], payload[whole]
+        self.end = at + payload
+        header, self.types = self.varint(at)
+        self.body = at + np.clip(header, 0, size).astype(np.int32)
+
+    def varint(self, at: Ints) -> tuple[Ints, Ints]:
+        """The integers that begin at the positions, and the positions behind them."""
+        at = np.minimum(at, len(self.bytes) - 10)
+        first = self.bytes[at]
+        value = (first & 127).astype(np.int64)
+        at = at + 1
+        more = np.flatnonzero(first >= 128)
+        for i in range(1, 9):
+            if not len(more):
+                break
+            byte = self.bytes[at[more]].astype(np.int64)
+            if i == 8:
+                value[more] = value[more] << 8 | byte
+            else:
+                value[more] = value[more] << 7 | byte & 127
+            at[more] += 1
+            more = more[byte >= 128]
+        return value, at
+
+    def batch(self, columns: Sequence[tuple[int, bool]], row_id: int | None) -> Batch:
+        """The wanted columns of all cells; cells that end before they should are left out."""
+        kinds, offsets = {}, {}
+        at, body = self.types, self.body
+        wanted = {position for position, _ in columns}
+        for position in range(max(wanted, default=-1) + 1):
+            kind: Any = self.bytes[at]
+            there = at < self.body
+            if there.all() and not (kind & 128).any():  # as good as always
+                at = at + 1
+            else:
+                kind, after = self.varint(at)
+                # Rows written before a column was added to the table end early: NULL.
+                kind = np.where(there, kind, 0)
+                at = np.where(there, after, at)
+            if position in wanted:
+                kinds[position], offsets[position] = kind, body
+            body = body + _size_of(kind, len(self.bytes))
+        good = (body <= self.end) & (at <= self.body)
+        self.damage.cells += int((~good).sum())
+        whole = bool(good.all())
+        keep = slice(None) if whole else np.flatnonzero(good)
+        out = Batch(int(good.sum()), [], [], [])
+        for position, fractions in columns:
+            if position == row_id:
+                out.values.append(self.row_id[keep].astype(np.float64 if fractions else np.int64))
+                out.known.append(np.ones(out.rows, dtype=bool))
+                out.odd.append(0)
+                continue
+            values, known, odd = self.numbers(
+                kinds[position][keep], offsets[position][keep], fractions
+            )
+            out.values.append(values)
+            out.known.append(known)
+            out.odd.append(odd)
+        return out
+
+    def numbers(self, kind: Any, at: Ints, fractions: bool) -> tuple[Any, Bools, int]:
+        """Values of one column by their types: whole numbers, fractions, text of digits."""
+        small = kind if kind.dtype == np.uint8 else np.minimum(kind, 12).astype(np.uint8)
+        whole = self.words[at].astype(np.int64)
+        whole >>= _SHIFTS[small]
+        if (constant := _CONSTANTS[small]).any():
+            whole[constant] = (kind == 9)[constant]
+        known = _NUMBERS[small]
+        values: Any = whole.astype(np.float64) if fractions else whole
+        real = np.flatnonzero(kind == 7)
+        if len(real):
+            number = self.words[at[real]].astype(np.uint64).view(np.float64)
+            fits = np.isfinite(number) & (fractions | (np.abs(number) < 2.0**62))
+            known[real] = fits
+            number = np.where(fits, number, 0.0)
+            values[real] = number if fractions else np.rint(number).astype(np.int64)
+        text = np.flatnonzero(kind >= 12)
+        odd = int((kind == 7).sum() - known[real].sum())
+        if len(text):
+            odd += self._digits(kind, at, text, values, known, fractions)
+        return values, known, odd
+
+    def _digits(
+        self, kind: Ints, at: Ints, rows: Ints, values: Any, known: Bools, fractions: bool
+    ) -> int:
+        """Fill in numbers that are stored as text; returns how many of them are none."""
+        odd = 0
+        for length in np.unique((kind[rows] - 13) // 2).tolist():
+            those = rows[(kind[rows] - 13) // 2 == length]
+            is_text = kind[those] % 2 == 1
+            if not 0 < length <= _DIGITS + 1 or not is_text.all():
+                raise Unfit("text that is no number")
+            cells = self.bytes[at[those][:, None] + np.arange(length)].astype(np.int64) - 48
+            good = ((cells >= 0) & (cells <= 9)).all(axis=1)
+            if length > _DIGITS:  # 19 digits: below 9.2e18 if the first is at most 8
+                good &= cells[:, 0] <= 8
+            if not good.all():
+                raise Unfit("text that is no number")
+            number = cells @ (10 ** np.arange(length - 1, -1, -1, dtype=np.int64))
+            values[those] = number.astype(np.float64) if fractions else number
+            known[those] = True
+        return odd
+
+
+def _size_of(kind: Any, huge: int) -> Any:
+    """Bytes that values of these types take; more than there are where that cannot be."""
+    if kind.dtype == np.uint8:
+        return _SIZE[kind]
+    size = np.where(kind < 12, _SIZES[np.clip(kind, 0, 11)], (kind - 12) // 2)
+    return np.where(kind < 0, huge, np.minimum(size, huge)).astype(np.int32)

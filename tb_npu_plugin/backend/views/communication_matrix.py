@@ -1,0 +1,159 @@
+"""Who sent how much to whom, how fast and over what: dense arrays for a heat map."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tb_npu_plugin.backend import results
+from tb_npu_plugin.backend.readers.csv_file import quote
+from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.views.communication_groups import matrix_source
+from tb_npu_plugin.backend.views.communication_tables import BANDWIDTH
+
+#: A dense matrix of more ranks than this is megabytes of JSON.
+MAX_RANKS = 256
+MAX_KEYS = 200
+TOTAL = "total"
+LOCAL = "LOCAL"
+
+#: (numbering is local, its group if so, position or rank): what a row and column stand for.
+_End = tuple[bool, str, int]
+
+
+def matrix(sel: Selected, key: str = "") -> results.RankMatrix | None:
+    """The matrix of one key, summed over the selected steps and captures; None if nothing is read.
+
+    ``key``: ``total`` (default; all operations), a key of the file (``allreduce-top1``, or an
+    operation's name in the old form), either with ``@`` and the group's id to take one group only.
+    An unknown key gives an empty matrix.
+    """
+    source = matrix_source(sel)
+    if source is None:
+        return None
+    key = key or TOTAL
+    rows = sel.query(
+        lambda cur: cur.execute(
+            "SELECT numbering = 'local', CASE WHEN numbering = 'local' THEN group_name ELSE '' END, "
+            "src, dst, string_agg(DISTINCT transport, '+' ORDER BY transport), sum(size_bytes), "
+            f"sum(time_ns), {BANDWIDTH}, bool_or(numbering = 'assumed') "
+            f"FROM {chosen(source, key)} GROUP BY ALL"
+        ).fetchall()
+    )
+    keys, total_keys = _keys(sel, source)
+    ends = sorted({end for row in rows for end in _ends(row)})
+    return _dense(sel, key, keys, total_keys, ends, rows)
+
+
+def chosen(source: str, key: str) -> str:
+    """The rows of ``source`` that ``key`` stands for.
+
+    ``total`` takes the sums a file holds, and where a step of it holds none, its operations.
+    """
+    base, at, group = key.rpartition("@")
+    if not at:
+        base, group = key, ""
+    of_group = f" AND coalesce(comm_group, '') = {quote(group)}" if at else ""
+    if base != TOTAL:
+        return f"(SELECT * FROM {source} WHERE key = {quote(base)}{of_group})"
+    return (
+        "(SELECT * FROM (SELECT *, bool_or(pick = 'total') OVER (PARTITION BY part, step, kind) "
+        f"AS summed FROM {source}) WHERE (pick = 'total' OR (pick = 'op' AND NOT summed)){of_group})"
+    )
+
+
+def _keys(sel: Selected, source: str) -> tuple[list[results.MatrixKey], int]:
+    """What can be chosen, ``total`` first, and how many choices there are."""
+    rows = sel.query(
+        lambda cur: cur.execute(
+            "SELECT key, coalesce(comm_group, ''), any_value(group_name), any_value(pick), "
+            "count(DISTINCT coalesce(comm_group, '')) OVER () "
+            f"FROM {source} GROUP BY key, comm_group ORDER BY any_value(pick) <> 'total', key, comm_group"
+        ).fetchall()
+    )
+    several = bool(rows) and rows[0][4] > 1
+    found = {TOTAL: sel.word("all operations", "全部算子")}
+    for key, group, name, _, _ in rows:
+        if key != TOTAL:
+            found.setdefault(key, key)
+        if several:
+            found.setdefault(f"{key}@{group}", f"{key} · {name}")
+    choices = [results.MatrixKey(k, label) for k, label in found.items()]
+    return choices[:MAX_KEYS], len(choices)
+
+
+def _ends(row: tuple[Any, ...]) -> tuple[_End, _End]:
+    local, group, src, dst = row[:4]
+    return (local, group, src), (local, group, dst)
+
+
+def _dense(
+    sel: Selected,
+    key: str,
+    keys: list[results.MatrixKey],
+    total_keys: int,
+    ends: list[_End],
+    rows: list[tuple[Any, ...]],
+) -> results.RankMatrix:
+    shown = ends[:MAX_RANKS]
+    place = {end: i for i, end in enumerate(shown)}
+    n = len(shown)
+    size: list[float | None] = [None] * (n * n)
+    time, rate = size.copy(), size.copy()
+    transport = [-1] * (n * n)
+    names: dict[str, int] = {}
+    own: list[float | None] = [None] * n
+    for row in rows:
+        src, dst = (place.get(end) for end in _ends(row))
+        if src is None or dst is None:
+            continue
+        cell = src * n + dst
+        *_, name, size[cell], time[cell], speed, _ = row
+        transport[cell] = names.setdefault(name, len(names))
+        if name == LOCAL:
+            own[src] = speed
+        else:
+            rate[cell] = speed
+    return results.RankMatrix(
+        key=key,
+        keys=keys,
+        ranks=[_rank(sel, end, len({e[1] for e in shown if e[0]}) > 1) for end in shown],
+        size_bytes=size,
+        time_ns=time,
+        bandwidth_bytes_per_s=rate,
+        transport=transport,
+        transports=list(names),
+        local_bandwidth_bytes_per_s=own,
+        total_ranks=len(ends),
+        total_keys=total_keys,
+        note=_note(sel, ends, rows),
+    )
+
+
+def _rank(sel: Selected, end: _End, name_group: bool) -> results.MatrixRank:
+    local, group, number = end
+    if not local:
+        return results.MatrixRank(f"Rank {number}", number, None, None)
+    label = sel.word(f"local {number}", f"域内 {number}")
+    return results.MatrixRank(f"{label} · {group}" if name_group else label, None, number, group)
+
+
+def _note(sel: Selected, ends: list[_End], rows: list[tuple[Any, ...]]) -> str:
+    w = sel.word
+    notes = []
+    if any(end[0] for end in ends):
+        first = next(end for end in reversed(ends) if end[0])
+        notes.append(w(
+            f"Local ranks (e.g. local rank {first[2]}) are positions in a communication group: "
+            "no file tells which global ranks they are.",
+            f"域内序号(例如 {first[2]})是在通信域中的位置:没有文件说明对应的全局卡号。"))  # fmt: skip
+    if any(row[8] for row in rows):
+        notes.append(w(
+            "Positions in the group are taken as ranks: each capture's own position is its rank.",
+            "将通信域内的序号视为卡号:各采集自身的序号与其卡号一致。"))  # fmt: skip
+    if any(row[4] == LOCAL for row in rows):
+        notes.append(w("LOCAL copies have no link bandwidth and are left out of it.",
+                       "LOCAL 为芯片内拷贝,不计入链路带宽。"))  # fmt: skip
+    if len(ends) > MAX_RANKS:
+        notes.append(w(f"The first {MAX_RANKS} of {len(ends):,} ranks are shown: select ranks to see others.",
+                       f"仅显示 {len(ends):,} 个中的前 {MAX_RANKS} 个:可选择卡号查看其他。"))  # fmt: skip
+    return " ".join(notes)
