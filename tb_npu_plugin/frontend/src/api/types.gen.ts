@@ -1,0 +1,493 @@
+// Generated from tb_npu_plugin/backend/results.py by scripts/types.mjs. Do not edit.
+export interface Schema {
+  CapturesReply: CapturesReply;
+  Captures: Captures;
+  RunInfo: RunInfo;
+  RecordingInfo: RecordingInfo;
+  CaptureInfo: CaptureInfo;
+  Meta: Meta;
+  Selection: Selection;
+  Finding: Finding;
+  ProgressReply: ProgressReply;
+  Progress: Progress;
+  Job: Job;
+  OverviewReply: OverviewReply;
+  Overview: Overview;
+  Card: Card;
+  StepBar: StepBar;
+  Fact: Fact;
+  Table: Table;
+  Column: Column;
+  StepReply: StepReply;
+  Step: Step;
+  KernelReply: KernelReply;
+  Kernel: Kernel;
+  OperatorReply: OperatorReply;
+  Operator: Operator;
+  ApiReply: ApiReply;
+  Api: Api;
+  HealthReply: HealthReply;
+  Health: Health;
+  FilesReply: FilesReply;
+  Files: Files;
+  MemoryReply: MemoryReply;
+  Memory: Memory;
+  MemorySeries: MemorySeries;
+  MemoryPeak: MemoryPeak;
+  MemoryAlive: MemoryAlive;
+  MemoryHolder: MemoryHolder;
+  MemoryBlock: MemoryBlock;
+  MemoryState: MemoryState;
+  CommunicationReply: CommunicationReply;
+  Communication: Communication;
+  CommunicationRank: CommunicationRank;
+  LinkTraffic: LinkTraffic;
+  RankMatrix: RankMatrix;
+  MatrixKey: MatrixKey;
+  MatrixRank: MatrixRank;
+  ErrorReply: ErrorReply;
+  ErrorBody: ErrorBody;
+}
+export interface CapturesReply {
+  data: Captures;
+  meta: Meta;
+}
+export interface Captures {
+  runs: RunInfo[];
+  scanning: boolean;
+  searched: string[];
+  version: number;
+}
+export interface RunInfo {
+  run: string;
+  recordings: RecordingInfo[];
+}
+export interface RecordingInfo {
+  recording: string;
+  label: string;
+  started_ns: string | null;
+  ranks: (number | null)[];
+  world_size: number | null;
+  devices: number[];
+  steps: number[];
+  outside_steps: boolean;
+  captures: CaptureInfo[];
+}
+export interface CaptureInfo {
+  capture_id: string;
+  name: string;
+  path: string;
+  worker: string;
+  rank: number | null;
+  devices: number[];
+  state: 'empty' | 'failed' | 'growing' | 'ingesting' | 'partial' | 'ready';
+  progress: number;
+  level: string | null;
+  bytes: number;
+  label: string;
+}
+export interface Meta {
+  selection: Selection | null;
+  provenance: {
+    [k: string]: string;
+  };
+  sources: string[];
+  findings: Finding[];
+  counts: {
+    [k: string]: number;
+  };
+  state: 'empty' | 'failed' | 'growing' | 'ingesting' | 'partial' | 'ready';
+  progress: number;
+  step_picker: string | null;
+  schema: number;
+}
+/**
+ * What a reply is about, after defaults were filled in.
+ */
+export interface Selection {
+  run: string;
+  recording: string;
+  ranks: (number | null)[];
+  devices: number[] | null;
+  step: string;
+  source: string;
+}
+/**
+ * Something missing, broken or suspicious, and what to do about it.
+ *
+ * What several captures share to the word is one finding: ``ranks`` lists them, and ``rank`` and
+ * ``capture_id`` are those of the first.
+ */
+export interface Finding {
+  id: string;
+  code: string;
+  severity: 'error' | 'info' | 'warning';
+  message: string;
+  remedy: string;
+  capture_id: string | null;
+  rank: number | null;
+  ranks: (number | null)[];
+  file: string | null;
+  place: string | null;
+  views: string[];
+}
+export interface ProgressReply {
+  data: Progress;
+  meta: Meta;
+}
+export interface Progress {
+  version: number;
+  state: 'idle' | 'ingesting' | 'scanning';
+  progress: number;
+  jobs: Job[];
+}
+export interface Job {
+  capture_id: string;
+  file: string;
+  bytes: number;
+  progress: number;
+}
+export interface OverviewReply {
+  data: Overview;
+  meta: Meta;
+}
+export interface Overview {
+  headline: string;
+  cards: Card[];
+  bars: StepBar[];
+  bars_note: string;
+  facts: Fact[];
+  lines: Fact[];
+  top_kernels: Table | null;
+  findings: Finding[];
+}
+/**
+ * One headline figure. ``ratio`` is the share of ``of``.
+ */
+export interface Card {
+  key: string;
+  label: string;
+  value_ns: number | null;
+  ratio: number | null;
+  of: string;
+  note: string;
+  concept: string | null;
+}
+/**
+ * Where the time of one bar went, ns; segments before the stage first, in drawing order.
+ *
+ * ``label`` names the bar. An unknown part is ``None``.
+ */
+export interface StepBar {
+  label: string;
+  rank: number | null;
+  device: number | null;
+  steps: number;
+  preparing_ns: number | null;
+  computing_only_ns: number | null;
+  overlapped_ns: number | null;
+  communication_not_overlapped_ns: number | null;
+  free_ns: number | null;
+  bubble_ns: number | null;
+  stage_ns: number | null;
+}
+/**
+ * One labelled fact, e.g. ``profiler level: Level1``.
+ */
+export interface Fact {
+  key: string;
+  label: string;
+  value: string;
+  note: string;
+}
+/**
+ * One page of a table, by columns: ``values[column.key][i]`` is row ``offset + i``.
+ *
+ * Only shown columns have values. ``total`` counts the rows after the filter,
+ * ``unfiltered`` those before it. ``base_ns`` is the origin of the ``time`` columns.
+ */
+export interface Table {
+  columns: Column[];
+  values: {
+    [k: string]: unknown[];
+  };
+  total: number;
+  unfiltered: number;
+  offset: number;
+  sort: string;
+  group: string;
+  groups: string[];
+  base_ns: string | null;
+}
+/**
+ * One column of a table. ``group`` names the concept whose colour the column wears, if any.
+ */
+export interface Column {
+  key: string;
+  label: string;
+  kind:
+    | 'bytes'
+    | 'core'
+    | 'device'
+    | 'duration'
+    | 'frequency'
+    | 'id'
+    | 'int'
+    | 'name'
+    | 'number'
+    | 'rank'
+    | 'rate'
+    | 'ratio'
+    | 'shape'
+    | 'step'
+    | 'text'
+    | 'time';
+  description: string;
+  shown: boolean;
+  sortable: boolean;
+  concept: string | null;
+}
+export interface StepReply {
+  data: Step;
+  meta: Meta;
+}
+export interface Step {
+  bars: StepBar[];
+  table: Table;
+}
+export interface KernelReply {
+  data: Kernel;
+  meta: Meta;
+}
+export interface Kernel {
+  table: Table;
+  note: string;
+}
+export interface OperatorReply {
+  data: Operator;
+  meta: Meta;
+}
+export interface Operator {
+  table: Table;
+  note: string;
+}
+export interface ApiReply {
+  data: Api;
+  meta: Meta;
+}
+export interface Api {
+  table: Table;
+  note: string;
+}
+export interface HealthReply {
+  data: Health;
+  meta: Meta;
+}
+export interface Health {
+  findings: Finding[];
+}
+export interface FilesReply {
+  data: Files;
+  meta: Meta;
+}
+export interface Files {
+  table: Table;
+  settings: Fact[];
+}
+export interface MemoryReply {
+  data: Memory;
+  meta: Meta;
+}
+export interface Memory {
+  note: string;
+  base_ns: string | null;
+  components: string[];
+  component: string;
+  ranks_shown: number;
+  ranks_total: number;
+  points: number;
+  series: MemorySeries[];
+  peaks: MemoryPeak[];
+  alive: MemoryAlive[];
+  states: MemoryState[];
+  table: Table;
+}
+/**
+ * One total of one component over time: a step function, to be drawn to scale in time.
+ *
+ * ``values[i]`` bytes hold from ``times_ns[i]`` to the next. Instants ascend; where two are equal,
+ * the last one holds.
+ */
+export interface MemorySeries {
+  rank: number | null;
+  capture: string;
+  device: number | null;
+  component: string;
+  measure: 'active' | 'allocated' | 'reserved';
+  times_ns: number[];
+  values: number[];
+  rows: number;
+  exact: boolean;
+}
+/**
+ * The highest totals of one component of one device, each with its first moment.
+ *
+ * ``start`` and ``end`` are the totals allocated when the curve begins and ends.
+ */
+export interface MemoryPeak {
+  rank: number | null;
+  capture: string;
+  device: number | null;
+  component: string;
+  reserved_bytes: number | null;
+  reserved_at_ns: number | null;
+  allocated_bytes: number | null;
+  allocated_at_ns: number | null;
+  active_bytes: number | null;
+  active_at_ns: number | null;
+  start_bytes: number | null;
+  end_bytes: number | null;
+  rows: number;
+}
+/**
+ * What one component of one device held at one moment: its allocated peak, or ``at``.
+ *
+ * ``total_bytes`` = ``seen_bytes`` (blocks whose allocation or release was recorded)
+ * + ``unseen_bytes`` (allocated before the capture began, or not seen).
+ */
+export interface MemoryAlive {
+  rank: number | null;
+  capture: string;
+  device: number | null;
+  component: string;
+  at_ns: number;
+  at_peak: boolean;
+  total_bytes: number | null;
+  reserved_bytes: number | null;
+  seen_bytes: number;
+  seen_count: number;
+  unseen_bytes: number | null;
+  operators: MemoryHolder[];
+  operator_count: number;
+  blocks: MemoryBlock[];
+}
+/**
+ * What one operator held at a moment. ``name`` is None for blocks without one.
+ */
+export interface MemoryHolder {
+  name: string | null;
+  count: number;
+  size_bytes: number;
+}
+/**
+ * One block alive at a moment. ``row`` is its row in the allocations (group "").
+ */
+export interface MemoryBlock {
+  name: string | null;
+  size_bytes: number;
+  alloc_ns: number | null;
+  release_ns: number | null;
+  state: 'before' | 'held' | 'released' | 'unknown' | 'zero';
+  row: number;
+}
+/**
+ * How many blocks of the selection ended in a state; filter the table by ``state=<key>``.
+ */
+export interface MemoryState {
+  key: 'before' | 'held' | 'released' | 'unknown' | 'zero';
+  label: string;
+  count: number;
+  size_bytes: number;
+}
+export interface CommunicationReply {
+  data: Communication;
+  meta: Meta;
+}
+export interface Communication {
+  note: string;
+  ranks: CommunicationRank[];
+  total_ranks: number;
+  table: Table;
+  matrix: RankMatrix | null;
+}
+/**
+ * Sums over the operations of one capture: ``elapse = transit + wait + idle + rest``.
+ *
+ * The times cover the operations whose parts are all known; ``incomplete`` are left out of them.
+ */
+export interface CommunicationRank {
+  rank: number | null;
+  label: string;
+  operations: number;
+  incomplete: number;
+  elapse_ns: number | null;
+  transit_ns: number | null;
+  wait_ns: number | null;
+  idle_ns: number | null;
+  rest_ns: number | null;
+  synchronization_ns: number | null;
+  transit_of_elapse_ratio: number | null;
+  wait_of_elapse_ratio: number | null;
+  idle_of_elapse_ratio: number | null;
+  wait_ratio: number | null;
+  synchronization_ratio: number | null;
+  size_bytes: number | null;
+  links: LinkTraffic[];
+}
+/**
+ * What went over one link type. ``time_ns`` is over all planes, not a part of the elapse.
+ */
+export interface LinkTraffic {
+  link: string;
+  size_bytes: number | null;
+  time_ns: number | null;
+  bandwidth_bytes_per_s: number | null;
+  large_packet_ratio: number | null;
+  packets: number | null;
+  sum_of_others: boolean;
+}
+/**
+ * Rank to rank, dense: cell ``src * len(ranks) + dst`` of each array; ``None``: no such link.
+ */
+export interface RankMatrix {
+  key: string;
+  keys: MatrixKey[];
+  ranks: MatrixRank[];
+  size_bytes: (number | null)[];
+  time_ns: (number | null)[];
+  bandwidth_bytes_per_s: (number | null)[];
+  transport: number[];
+  transports: string[];
+  local_bandwidth_bytes_per_s: (number | null)[];
+  total_ranks: number;
+  total_keys: number;
+  note: string;
+}
+/**
+ * One choice of rows for the heat map (parameter ``key``).
+ */
+export interface MatrixKey {
+  key: string;
+  label: string;
+}
+/**
+ * One row and column of the matrix. ``rank`` is None where only the position is known.
+ */
+export interface MatrixRank {
+  label: string;
+  rank: number | null;
+  position: number | null;
+  group: string | null;
+}
+export interface ErrorReply {
+  error: ErrorBody;
+}
+/**
+ * ``position`` is the character in the filter or parameter that is at fault, from 0.
+ */
+export interface ErrorBody {
+  code: string;
+  message: string;
+  hint: string;
+  position: number | null;
+}

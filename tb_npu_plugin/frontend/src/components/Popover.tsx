@@ -1,0 +1,100 @@
+/** A button with a panel under it. Escape, a click elsewhere or leaving by Tab closes it. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { Icon, type IconName } from './Icon';
+
+interface Props {
+  /** What the button is for, in small letters before its value. */
+  caption?: string;
+  label: ComponentChildren;
+  title?: string;
+  icon?: IconName;
+  class?: string;
+  width?: number;
+  /** `close` takes the focus back to the button. */
+  children: (close: () => void) => ComponentChildren;
+}
+
+export function Popover({ caption, label, title, icon, class: name = '', width, children }: Props) {
+  const [open, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const close = () => {
+    setOpen(false);
+    button.current?.focus();
+  };
+
+  useEffect(() => {
+    if (!open) return;
+    const outside = (event: Event) => {
+      if (!root.current?.contains(event.target as Node)) setOpen(false);
+    };
+    document.addEventListener('pointerdown', outside, true);
+    document.addEventListener('focusin', outside, true);
+    return () => {
+      document.removeEventListener('pointerdown', outside, true);
+      document.removeEventListener('focusin', outside, true);
+    };
+  }, [open]);
+
+  return (
+    <div
+      class={`popover ${name}`}
+      ref={root}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape' || !open) return;
+        event.stopPropagation();
+        close();
+      }}
+    >
+      <button
+        ref={button}
+        type="button"
+        class="button pick"
+        aria-haspopup="dialog"
+        aria-expanded={open}
+        title={title}
+        onClick={() => setOpen(!open)}
+      >
+        {icon && <Icon name={icon} />}
+        {caption && <span class="pick-caption">{caption}</span>}
+        <span class="pick-value">{label}</span>
+        <Icon name="down" size={12} />
+      </button>
+      {open && (
+        <Panel button={button.current} {...(width ? { width } : {})} label={caption ?? title ?? ''}>
+          {children(close)}
+        </Panel>
+      )}
+    </div>
+  );
+}
+
+interface PanelProps {
+  button: HTMLElement | null;
+  width?: number;
+  label: string;
+  children: ComponentChildren;
+}
+
+/** Fixed, so that no scrolling box cuts it off; never beyond the edge of a small notebook cell. */
+function Panel({ button, width = 280, label, children }: PanelProps) {
+  const panel = useRef<HTMLDivElement>(null);
+  const [style, setStyle] = useState('visibility:hidden');
+  useLayoutEffect(() => {
+    if (!button) return;
+    const box = button.getBoundingClientRect();
+    const wide = Math.min(width, window.innerWidth - 16);
+    const left = Math.max(8, Math.min(box.left, window.innerWidth - wide - 8));
+    const top = box.bottom + 4;
+    setStyle(
+      `left:${left}px;top:${top}px;width:${wide}px;max-height:${window.innerHeight - top - 8}px`,
+    );
+    panel.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
+  }, [button, width]);
+  return (
+    <div class="panel" role="dialog" aria-label={label} ref={panel} style={style}>
+      {children}
+    </div>
+  );
+}

@@ -1,0 +1,1 @@
+export { HostApi as default } from './HostApi';

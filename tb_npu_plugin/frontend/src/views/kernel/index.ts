@@ -1,0 +1,1 @@
+export { Kernels as default } from './Kernels';

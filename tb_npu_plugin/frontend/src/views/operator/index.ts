@@ -1,0 +1,1 @@
+export { Operators as default } from './Operators';

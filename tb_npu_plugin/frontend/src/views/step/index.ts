@@ -1,0 +1,1 @@
+export { StepTime as default } from './StepTime';
