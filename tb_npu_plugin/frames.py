@@ -163,6 +163,27 @@ class Captures:
         """
         return self._frame("comm_matrix", selection, matrix_source)
 
+    def tracks(self, **selection: Any) -> pd.DataFrame:
+        """Tracks of the traces in display order: ``track, kind`` (python, cann, hardware,
+        communication, overlap, counter, …), ``device, process, thread, slices, depths``.
+        """
+        return self._frame("tracks", selection)
+
+    def slices(self, **selection: Any) -> pd.DataFrame:
+        """Slices and instants of the traces, by ``track, depth, start_ns`` (int64 epoch ns):
+        ``dur_ns, name, cat, phase`` (X, or i: instant), ``args`` (JSON text). A big trace is read
+        when this, :meth:`flows` or :meth:`counters` asks for it.
+        """
+        return self._frame("slices", selection)
+
+    def flows(self, **selection: Any) -> pd.DataFrame:
+        """Arrows between slices: ``cat, name, id`` (text), ``from_track, from_ns, to_track, to_ns``."""
+        return self._frame("flows", selection)
+
+    def counters(self, **selection: Any) -> pd.DataFrame:
+        """Values of counters: ``track, name, series, time_ns, value``."""
+        return self._frame("counters", selection)
+
     def findings(self, **selection: Any) -> pd.DataFrame:
         """What is missing, broken or suspicious: ``severity, code, rank, file, message, remedy``."""
         columns = ["severity", "code", "rank", "file", "place", "message", "remedy"]
@@ -184,6 +205,7 @@ class Captures:
         source_of: Callable[[Selected], str | None] | None = None,
     ) -> pd.DataFrame:
         sel = self.select(**selection)
+        self._store.fetch(sel.captures, [table], sel.prefer)
         schema = TABLES[table]
         source = source_of(sel) if source_of else sel.source(
             table, steps=schema.get("step") is not None, devices=schema.get("device") is not None

@@ -170,7 +170,7 @@ def _table(table: results.Table, out: Console, sel: Selected) -> None:
     shown = [c for c in table.columns if c.key in table.values]
     if not shown:
         out.print(
-            sel.word("Nothing to show here; see the findings.", "没有可显示的内容,见数据健康。")
+            sel.word("Nothing to show here; see the findings.", "没有可显示的内容，见数据健康。")
         )
         return
     count = len(table.values[shown[0].key])
@@ -187,14 +187,14 @@ def _table(table: results.Table, out: Console, sel: Selected) -> None:
     if len(fitting) < len(shown):
         left_out = ", ".join(c.key for c in shown if c not in fitting)
         out.print(Text(sel.word(f"not shown for lack of width: {left_out}",
-                                f"宽度不足,未显示:{left_out}"), style="dim"))  # fmt: skip
+                                f"宽度不足，未显示：{left_out}"), style="dim"))  # fmt: skip
     end = table.offset + count
     if end < table.total or table.total != table.unfiltered:
         out.print(Text(sel.word(
             f"rows {table.offset + 1}-{end} of {table.total:,}"
             + (f" (of {table.unfiltered:,} before the filter)"
                if table.total != table.unfiltered else ""),
-            f"第 {table.offset + 1}-{end} 行,共 {table.total:,} 行"), style="dim"))  # fmt: skip
+            f"第 {table.offset + 1}-{end} 行，共 {table.total:,} 行"), style="dim"))  # fmt: skip
 
 
 def _fitting(

@@ -80,7 +80,7 @@ def _view(store: Callable[[], Store], view: View) -> App:
         sel.options = {k: v for k in view.options if (v := request.args.get(k))}
         table = table_request(request.args)
         if view.tables:
-            sel.store.request(sel.captures, view.tables)
+            sel.store.request(sel.captures, view.tables, sel.prefer)
         if request.args.get("format") == "csv":
             return _csv(sel, view, table)
         return reply(sel, view, table)
@@ -120,10 +120,10 @@ def meta(sel: Selected, view: View) -> results.Meta:
     found = health.findings(sel)
     state, done = sel.state(*view.tables)
     rows: dict[str, int] = {}
-    for capture in sel.captures:
-        for file in sel.store.files(capture.capture_id):
-            for table, count in file.rows.items():
-                rows[table] = rows.get(table, 0) + count
+    files = (f for c in sel.captures for f in sel.store.files(c.capture_id))
+    for name in {table for file in files for table in file.rows}:
+        parts = sel.store.parts(sel.captures, name, sel.prefer)
+        rows[name] = sum(state.rows.get(name, 0) for _, state, _ in parts)
     return results.Meta(
         selection=sel.reply(),
         provenance=sel.provenance,
@@ -131,6 +131,7 @@ def meta(sel: Selected, view: View) -> results.Meta:
         findings=[f for f in found if view.id in f.views],
         counts={
             **{view_id: rows.get(table, 0) for view_id, table in COUNTED.items()},
+            "files": sum(len(c.files) for c in sel.captures),
             "health": len(found),
             "health_errors": sum(f.severity == "error" for f in found),
             "health_warnings": sum(f.severity == "warning" for f in found),

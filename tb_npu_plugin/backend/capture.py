@@ -12,7 +12,9 @@ from pathlib import Path, PurePosixPath
 
 from tb_npu_plugin.backend.discovery import OUTPUT, Found
 from tb_npu_plugin.backend.findings import Note
-from tb_npu_plugin.backend.readers import profiler_info
+from tb_npu_plugin.backend.readers import profiler_info, torch_info
+from tb_npu_plugin.backend.readers.db_file import LOGS
+from tb_npu_plugin.backend.readers.db_identity import NAME
 from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
 from tb_npu_plugin.backend.wording import printable
 
@@ -50,6 +52,13 @@ class Capture:
     notes: tuple[Note, ...]
     analysed: bool
     done_marker: bool
+    torch: bool = False
+    """A trace file of torch.profiler: ``path`` is the file itself."""
+
+    @property
+    def folder(self) -> Path:
+        """The directory that paths of files are relative to."""
+        return self.path.parent if self.torch else self.path
 
     @property
     def label_rank(self) -> str:
@@ -75,17 +84,19 @@ class Recording:
 
 def describe(found: Found) -> Capture:
     """Read the small identity files of a found directory. Never raises for their content."""
+    if found.torch:
+        return _describe_torch(found)
     output_names = [name for name, _, _ in found.files]
     # A copy of ASCEND_PROFILER_OUTPUT alone still lies beside its capture's files sometimes.
     home = found.path
-    info = profiler_info.read(home, [name for name, _, _ in found.top_files], output_names)
+    databases = [found.output / n for n in output_names if NAME.match(n)] if found.output else []
+    databases += [home / n for n, _, _ in found.top_files if NAME.match(PurePosixPath(n).name)]
+    info = profiler_info.read(home, [name for name, _, _ in found.top_files], databases)
     name = printable(found.path.name)
     match = _NAME.match(name)
     inside = found.output is not None and found.output != found.path
-    files = tuple(
-        SourceFile(f"{OUTPUT}/{name}" if inside else name, size, mtime)
-        for name, size, mtime in found.files
-    ) + tuple(SourceFile(name, size, mtime) for name, size, mtime in found.top_files)
+    files = _source_files(found.files, f"{OUTPUT}/" if inside else "")
+    files += _source_files(found.top_files, "")
     notes = list(info.notes)
     for folder in found.denied:
         notes.append(profiler_info.permission_note(found.path / folder, folder))
@@ -99,17 +110,11 @@ def describe(found: Found) -> Capture:
         notes.append(Note("rank-conflict", None, None, {"candidates": listed, "rank": rank}))
     names = set(output_names)
     has_raw = "FRAMEWORK" in found.folders or any(f.startswith("PROF_") for f in found.folders)
-    if found.output is None and has_raw:
+    if found.output is None and has_raw and not databases:
         path = shlex.quote(printable(str(found.path)))
         notes.append(Note("raw-only", None, None, {"path": path}))
     if not info.files:
         notes.append(Note("info-missing"))
-    databases = sorted(n for n in names if n.endswith(".db"))
-    readable = names & {"kernel_details.csv", "step_trace_time.csv"}
-    if databases and not readable:
-        notes.append(
-            Note("not-supported-yet", databases[0], None, {"what": "only a database export (.db)"})
-        )
     done = "analyse.done" in names
     if done:
         missing = [n for n in _EXPECTED if n not in names]
@@ -132,6 +137,46 @@ def describe(found: Found) -> Capture:
     )
 
 
+def _source_files(listed: tuple[tuple[str, int, int], ...], below: str) -> tuple[SourceFile, ...]:
+    """A database is as new as the log beside it: what is written lies there first."""
+    times = {name: mtime for name, _, mtime in listed}
+    return tuple(
+        SourceFile(
+            f"{below}{name}", size, max([mtime, *(times.get(name + log, 0) for log in LOGS)])
+        )
+        for name, size, mtime in listed
+    )
+
+
+def _describe_torch(found: Found) -> Capture:
+    """A trace file of torch.profiler as a capture of its own."""
+    info = torch_info.read(found.path)
+    name = printable(found.path.name)
+    candidates = list(info.ranks)
+    if named := _RANK_NAME.search(name):
+        candidates.append((name, int(named.group(1)[:18])))
+    rank = candidates[0][1] if candidates else None
+    notes = list(info.notes)
+    if len({r for _, r in candidates}) > 1:
+        listed = ", ".join(f"{source}: {r}" for source, r in candidates)
+        notes.append(Note("rank-conflict", None, None, {"candidates": listed, "rank": rank}))
+    identity = f"{found.run}|{found.path.name}"
+    return Capture(
+        capture_id=hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:12],
+        run=found.run,
+        name=name,
+        path=found.path,
+        worker=printable(torch_info.worker_of(found.path.name)),
+        rank=rank,
+        info=info,
+        files=tuple(SourceFile(*file) for file in found.top_files),
+        notes=tuple(notes),
+        analysed=True,
+        done_marker=False,
+        torch=True,
+    )
+
+
 def _recorded_npu(info: ProfilerInfo) -> bool | None:
     """Whether the device was recorded; None where the settings do not tell."""
     common = info.config.get("common_config")
@@ -147,10 +192,10 @@ def _note_missing_tables(
     if found.output is None or any(n.endswith(".db") for n in names):
         return
     why = {
-        "Level_none": (" (recorded at Level_none)", "(采集级别为 Level_none)"),
+        "Level_none": (" (recorded at Level_none)", "（采集级别为 Level_none）"),
     }.get(info.level or "", ("", ""))
     if _recorded_npu(info) is False:
-        why = (" (only the CPU was recorded)", "(只采集了 CPU)")
+        why = (" (only the CPU was recorded)", "（只采集了 CPU）")
     _note_missing_memory(info, names, notes)
     _note_missing_communication(names, notes)
     params = {"why": why[0], "why_zh": why[1]}
@@ -168,9 +213,9 @@ def _note_missing_memory(info: ProfilerInfo, names: set[str], notes: list[Note])
         asked = common.get("profile_memory") if isinstance(common, dict) else None
         why = ("", "")
         if asked is False:
-            why = (" (profile_memory was off)", "(profile_memory 未开启)")
+            why = (" (profile_memory was off)", "（profile_memory 未开启）")
         elif asked is True:
-            why = (" although profile_memory was on", "(尽管已开启 profile_memory)")
+            why = (" although profile_memory was on", "（尽管已开启 profile_memory）")
         notes.append(Note("memory-not-recorded", None, None, {"why": why[0], "why_zh": why[1]}))
     elif not blocks:
         params = {"name": "operator_memory.csv", "what": "the single blocks are",

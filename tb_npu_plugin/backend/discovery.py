@@ -5,20 +5,26 @@ Symbolic links are followed once: one real directory is one capture, loops end.
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import stat
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tb_npu_plugin.backend.wording import printable
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
 MAX_DEPTH = 40
 MAX_DIRECTORIES = 200_000
+_MAX_MANIFEST = 16 << 20
 _INFO = re.compile(r"^profiler_info(_\d+)?\.json$")
 _PROF = re.compile(r"^PROF_\d+_\d+_\w+$")
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://")
 _TRACE = re.compile(r"\.pt\.trace\.json(\.gz)?$")
+_DATABASE = re.compile(
+    r"^(?:ascend_(?:pytorch|mindspore)_profiler(?:_\d+)?|msprof_\w+|msmonitor_\w+|analysis)\.db$"
+)
 #: Files that only ASCEND_PROFILER_OUTPUT holds: a copy of that folder alone is a capture too.
 _OUTPUT_FILES = frozenset(
     ("kernel_details.csv", "step_trace_time.csv", "operator_details.csv", "trace_view.json")
@@ -40,8 +46,9 @@ class Root:
 
 @dataclass(frozen=True)
 class Found:
-    """A capture directory. ``run``: its parent relative to the root; ``output``: where the views
-    are, None where the capture was never analysed. Files are (name, size, mtime_ns)."""
+    """A capture directory, or a trace file of torch.profiler (``torch``). ``run``: its parent relative
+    to the root; ``output``: where the views are, None where the capture was never analysed. Files are
+    (name, size, mtime_ns)."""
 
     run: str
     path: Path
@@ -50,15 +57,15 @@ class Found:
     top_files: tuple[tuple[str, int, int], ...]
     folders: tuple[str, ...]
     denied: tuple[str, ...] = ()
+    torch: bool = False
 
 
 @dataclass
 class Scan:
-    """Result of one scan: captures, how many directories were read, traces of torch.profiler."""
+    """Result of one scan: captures, and how many directories were read."""
 
     found: list[Found] = field(default_factory=list)
     directories: int = 0
-    torch_traces: int = 0
     denied: list[str] = field(default_factory=list)
 
 
@@ -117,7 +124,11 @@ def _walk(
     folders = {e.name: e for e in entries if _is_dir(e)}
     files = [e for e in entries if e.name not in folders]
     names = {e.name for e in files}
-    is_output = path.name == OUTPUT or bool(names & _OUTPUT_FILES)
+    is_output = (
+        path.name == OUTPUT
+        or bool(names & _OUTPUT_FILES)
+        or any(_DATABASE.match(name) for name in names)
+    )
     is_capture = (
         OUTPUT in folders
         or "FRAMEWORK" in folders
@@ -128,7 +139,7 @@ def _walk(
     if is_capture or is_output:
         result.found.append(_found(root, path, folders, files, is_capture, result))
         return
-    result.torch_traces += sum(bool(_TRACE.search(n)) for n in names)
+    result.found += _torch_traces(root, path, files, folders, seen)
     for entry in folders.values():
         if entry.name.startswith("."):
             continue
@@ -157,15 +168,66 @@ def _found(
         if entries is None:
             denied = (OUTPUT,)
         output_files = _stats([e for e in entries or [] if not _is_dir(e)])
+    top_files = _stats(files) if is_capture else ()
+    if is_capture and output is None:
+        top_files += _exported(folders, result)
     return Found(
         run=_run(root, path.parent if path != root.path else path),
         path=path,
         output=output,
         files=output_files,
-        top_files=_stats(files) if is_capture else (),
+        top_files=top_files,
         folders=tuple(folders),
         denied=denied,
     )
+
+
+def _torch_traces(
+    root: Root,
+    path: Path,
+    files: list[os.DirEntry[str]],
+    folders: dict[str, os.DirEntry[str]],
+    seen: set[str],
+) -> list[Found]:
+    """Traces of torch.profiler in a directory, but for those that were made from a capture in it."""
+    traces = [e for e in files if _TRACE.search(e.name)]
+    if not traces:
+        return []
+    exported = {name for folder in folders.values() for name in _exports(folder.path)}
+    found = []
+    for entry in traces:
+        real = os.path.realpath(entry.path)
+        stats = _stats([entry])
+        if entry.name in exported or real in seen or not stats:
+            continue
+        seen.add(real)
+        found.append(Found(_run(root, path), Path(entry.path), None, (), stats, (), torch=True))
+    return found
+
+
+def _exports(capture: str) -> list[str]:
+    """Names of the files beside a capture that its manifest says were made from it."""
+    path = Path(capture) / "capture.json"
+    try:
+        if path.stat().st_size > _MAX_MANIFEST:
+            return []
+        exports = json.loads(path.read_bytes()).get("exports", [])
+        paths = [PurePosixPath(str(e["path"]).replace("\\", "/")) for e in exports]
+    except (OSError, ValueError, AttributeError, TypeError, KeyError, RecursionError):
+        return []
+    return [p.name for p in paths if len(p.parts) == 2 and p.parts[0] == ".."]
+
+
+def _exported(
+    folders: dict[str, os.DirEntry[str]], result: Scan
+) -> tuple[tuple[str, int, int], ...]:
+    """Databases that CANN exported into PROF_… of a capture that torch_npu never analysed."""
+    found = []
+    for name in sorted(n for n in folders if _PROF.match(n)):
+        entries = _entries(Path(folders[name].path), result) or []
+        databases = [e for e in entries if _DATABASE.match(e.name) and not _is_dir(e)]
+        found += [(f"{name}/{file}", size, time) for file, size, time in _stats(databases)]
+    return tuple(found)
 
 
 def _run(root: Root, directory: Path) -> str:
@@ -186,8 +248,9 @@ def _stats(entries: list[os.DirEntry[str]]) -> tuple[tuple[str, int, int], ...]:
     out = []
     for entry in entries:
         try:
-            stat = entry.stat()
+            found = entry.stat()
         except OSError:
             continue
-        out.append((entry.name, stat.st_size, stat.st_mtime_ns))
+        if stat.S_ISREG(found.st_mode):  # a pipe would keep whoever opens it waiting for ever
+            out.append((entry.name, found.st_size, found.st_mtime_ns))
     return tuple(sorted(out))

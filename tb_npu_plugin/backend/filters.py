@@ -17,6 +17,7 @@ from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.results import Kind
 
 _COMPARISON = re.compile(r"([A-Za-z_][\w.]*)(!=|<=|>=|=|<|>)")
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 _NUMBER = re.compile(r"^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s].*)?$")
 _UNITS: dict[str, dict[str, float]] = {
     "duration": {"": 1, "ns": 1, "us": 1e3, "µs": 1e3, "μs": 1e3, "ms": 1e6, "s": 1e9},
@@ -125,10 +126,10 @@ def _regex_end(text: str, at: int) -> int | None:
 
 def _word(text: str, at: int) -> tuple[str, int]:
     if at < len(text) and text[at] == '"':
-        end = text.find('"', at + 1)
-        if end == -1:
+        quoted = _QUOTED.match(text, at)
+        if not quoted:
             raise _bad("The quote is not closed.", at)
-        return text[at + 1 : end], end + 1
+        return re.sub(r"\\([\"\\])", r"\1", quoted.group(1)), quoted.end()
     end = at
     while end < len(text) and not text[end].isspace():
         end += 1

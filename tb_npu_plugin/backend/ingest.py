@@ -15,7 +15,7 @@ import msgspec
 from tb_npu_plugin.backend.cache import Cache, Ingested
 from tb_npu_plugin.backend.engine import session
 from tb_npu_plugin.backend.findings import Note
-from tb_npu_plugin.backend.readers import READERS, reader_name
+from tb_npu_plugin.backend.readers import reader_named
 from tb_npu_plugin.backend.readers.base import Rows, Source
 from tb_npu_plugin.backend.readers.csv_file import Unreadable, quote
 from tb_npu_plugin.backend.readers.profiler_info import permission_note
@@ -39,22 +39,30 @@ class Job(msgspec.Struct, frozen=True):
     cache: str
     memory: str = "400MB"
     threads: int = 2
+    origin: str = ""
+    """Fingerprint of the entry that the reader derives its tables from, if it does (``FROM``)."""
 
 
 def ingest(
     job: Job,
     on_early: Callable[[str], None] = lambda _table: None,
     on_connection: Callable[[duckdb.DuckDBPyConnection], None] = lambda _con: None,
+    on_progress: Callable[[float], None] = lambda _done: None,
 ) -> Ingested:
     """Read ``job``'s file unless another process did meanwhile; returns what is in the cache.
 
-    ``on_early`` is told of tables that can be used before the file is read in full. Errors of the
-    file are findings; an unforeseen one is the finding ``reader-failed``.
+    ``on_early`` is told of tables that can be used before the file is read in full,
+    ``on_progress`` of how far readers are that tell it themselves (0 to 1). Errors of the file are
+    findings; an unforeseen one is the finding ``reader-failed``.
     """
     cache = Cache(job.cache)
+    if job.origin:
+        origin = reader_named(job.reader).FROM
+        first = msgspec.structs.replace(job, reader=origin, fingerprint=job.origin, origin="")
+        ingest(first, on_connection=on_connection, on_progress=on_progress)
     for attempt in range(ATTEMPTS):
         try:
-            return _ingest(job, cache, on_early, on_connection)
+            return _ingest(job, cache, on_early, on_connection, on_progress)
         except CacheVanished:  # cleared by someone while we wrote: start over
             if attempt == ATTEMPTS - 1:
                 raise
@@ -70,13 +78,14 @@ def _ingest(
     cache: Cache,
     on_early: Callable[[str], None],
     on_connection: Callable[[duckdb.DuckDBPyConnection], None],
+    on_progress: Callable[[float], None],
 ) -> Ingested:
     with cache.writing_or_found(job.capture_id, job.fingerprint) as (found, target):
         if found is not None:
             return found
         assert target is not None
         started = time.monotonic()
-        done = _read(job, cache, target, on_early, on_connection)
+        done = _read(job, cache, target, on_early, on_connection, on_progress)
         if not target.exists():
             raise CacheVanished(f"{target} was removed")
         done.seconds = round(time.monotonic() - started, 3)
@@ -101,15 +110,18 @@ def _read(
     target: Path,
     on_early: Callable[[str], None],
     on_connection: Callable[[duckdb.DuckDBPyConnection], None],
+    on_progress: Callable[[float], None],
 ) -> Ingested:
-    reader = next(r for r in READERS if reader_name(r) == job.reader)
+    reader = reader_named(job.reader)
     location = Path(os.fsdecode(job.path))
     done = Ingested(job.reader, {}, [], 0.0)
     scratch = cache.scratch()
     try:
         with session(job.memory, job.threads, job.size, cache.spill()) as con:
             on_connection(con)
-            source = Source(con, location, job.rel, scratch, done.notes)
+            source = Source(con, location, job.rel, scratch, done.notes, on_progress)
+            if job.origin:
+                source.tables = _tables(cache, job.capture_id, job.origin)
             for rows in reader.read(source):
                 path = target / f"{rows.table}.parquet"
                 done.tables[rows.table] = _write(con, rows, path)
@@ -132,6 +144,15 @@ def _read(
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return done
+
+
+def _tables(cache: Cache, capture_id: str, fingerprint: str) -> dict[str, Path]:
+    """The tables of another entry. Raises OSError where there are none."""
+    found = cache.load(capture_id, fingerprint)
+    if found is None or not found.tables:
+        raise OSError("what its tables are derived from could not be read")
+    entry = cache.entry(capture_id, fingerprint)
+    return {table: entry / f"{table}.parquet" for table in found.tables}
 
 
 def _publish_early(job: Job, cache: Cache, path: Path) -> None:

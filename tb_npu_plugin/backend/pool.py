@@ -30,7 +30,8 @@ Listener = Callable[[Job, dict[str, Any]], None]
 
 class Pool:
     """``workers`` threads, each driving one worker process. ``listener`` gets every event:
-    ``started``, ``progress`` (0..1), ``early`` (table), ``done`` (result: Ingested)."""
+    ``started``, ``progress`` (0..1), ``early`` (table), ``done`` (result: Ingested),
+    ``cancelled``."""
 
     def __init__(self, workers: int, listener: Listener) -> None:
         self._queue: queue.PriorityQueue[tuple[int, int, Job | None]] = queue.PriorityQueue()
@@ -39,6 +40,8 @@ class Pool:
         self._workers = workers
         self._threads: list[threading.Thread] = []
         self._processes: set[subprocess.Popen[bytes]] = set()
+        self._running: dict[Job, subprocess.Popen[bytes]] = {}
+        self._cancelled: set[Job] = set()
         self._closed = False
         self._lock = threading.Lock()
 
@@ -52,6 +55,14 @@ class Pool:
                 thread = threading.Thread(target=self._serve, name=name, daemon=True)
                 self._threads.append(thread)
                 thread.start()
+
+    def cancel(self, job: Job) -> None:
+        """Drop a queued job, or end the process that works on it; nothing of it is kept."""
+        with self._lock:
+            self._cancelled.add(job)
+            process = self._running.get(job)
+            if process:
+                process.terminate()
 
     def close(self) -> None:
         """End the workers; jobs that run are cut short (their entries are not published)."""
@@ -73,6 +84,8 @@ class Pool:
                 continue
             if job is None:
                 break
+            if self._was_cancelled(job):
+                continue
             try:
                 if process is None or process.poll() is not None:
                     self._end(process)
@@ -81,10 +94,19 @@ class Pool:
                 self._listener(job, {"event": "started"})
                 self._run(process, job)
             except Exception as error:  # whatever it is, the next job gets its turn
-                self._listener(job, _failed(job, str(error)))
                 self._end(process)
                 process = None
+                if not self._was_cancelled(job):
+                    self._listener(job, _failed(job, str(error)))
         self._end(process)
+
+    def _was_cancelled(self, job: Job) -> bool:
+        with self._lock:
+            if job not in self._cancelled:
+                return False
+            self._cancelled.discard(job)
+        self._listener(job, {"event": "cancelled"})
+        return True
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
@@ -115,19 +137,25 @@ class Pool:
     def _run(self, process: subprocess.Popen[bytes], job: Job) -> None:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(msgspec.json.encode(job) + b"\n")
-        process.stdin.flush()
-        for line in process.stdout:
-            event = msgspec.json.decode(line)
-            if event["event"] == "done":
-                event["result"] = msgspec.convert(event["result"], Ingested)
-            elif event["event"] == "failed":
-                event = _failed(job, event["error"])
-            self._listener(job, event)
-            if event["event"] == "done":
-                return
-        code = process.wait()
-        raise OSError(f"the reading process ended early (exit code {code}, out of memory?)")
+        with self._lock:
+            self._running[job] = process
+        try:
+            process.stdin.write(msgspec.json.encode(job) + b"\n")
+            process.stdin.flush()
+            for line in process.stdout:
+                event = msgspec.json.decode(line)
+                if event["event"] == "done":
+                    event["result"] = msgspec.convert(event["result"], Ingested)
+                elif event["event"] == "failed":
+                    event = _failed(job, event["error"])
+                self._listener(job, event)
+                if event["event"] == "done":
+                    return
+            code = process.wait()
+            raise OSError(f"the reading process ended early (exit code {code}, out of memory?)")
+        finally:
+            with self._lock:
+                self._running.pop(job, None)
 
 
 def _failed(job: Job, error: str) -> dict[str, Any]:

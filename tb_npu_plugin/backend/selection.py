@@ -17,6 +17,7 @@ from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.i18n import Lang, pick
 from tb_npu_plugin.backend.readers import SOURCES
 from tb_npu_plugin.backend.readers.csv_file import literal, quote
+from tb_npu_plugin.backend.schema import TABLES
 from tb_npu_plugin.backend.store import FileState, Store
 from tb_npu_plugin.backend.wording import printable
 
@@ -130,8 +131,8 @@ class Selected:
         """Table expression over ``table`` of the selection, or None where nothing is there yet.
 
         Adds ``rank``, ``capture`` (label), ``part`` (ordinal of the capture in the selection),
-        and ``row`` (ordinal in the source). The step and device selection is applied unless
-        switched off (for tables that carry neither).
+        and ``row`` (ordinal in the source). The step and device selection is applied where the
+        table has such a column, unless switched off.
         """
         parts = self.store.parts(self.captures, table, self.prefer)
         if not parts:
@@ -164,9 +165,12 @@ class Selected:
                 "union_by_name=true, hive_partitioning=false) data "
                 f"JOIN (VALUES {rows}) part(filename, rank, capture, part, base) USING (filename)"
             )
+        schema = TABLES[table]
+        chosen = [("step", self.steps, steps), ("device", self.devices, devices)]
         tests = [
-            *([self.steps.sql("step")] if steps else []),
-            *([self.devices.sql("device")] if devices and not self.devices.everything else []),
+            ranges.sql(column)
+            for column, ranges, wanted in chosen
+            if wanted and not ranges.everything and schema.get(column)
         ]
         sql += "".join(f" {'AND' if i else 'WHERE'} {test}" for i, test in enumerate(tests))
         return f"({sql})"
@@ -183,14 +187,17 @@ class Selected:
             return run(cursor)
 
     def state(self, *tables: str) -> tuple[results.State, float]:
-        """State and progress of the files that give ``tables`` (default: all files)."""
+        """State and progress of the files that ``tables`` are taken from (default: all files)."""
         done, total, waiting = 0.0, 0, False
         growing = False
         for capture in self.captures:
             growing = growing or self.store.growing(capture.capture_id)
-            for state in self.store.files(capture.capture_id):
-                if tables and not set(tables) & set(state.provides):
-                    continue
+            states = (
+                self.store.sources([capture], tables, self.prefer)
+                if tables
+                else [s for s in self.store.files(capture.capture_id) if not s.lazy]
+            )
+            for state in states:
                 weight = max(1, state.source.size)
                 total += weight
                 pending = state.state in ("waiting", "queued", "running")

@@ -28,7 +28,14 @@ from tb_npu_plugin.backend.discovery import Found, Root
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job, early_directory
 from tb_npu_plugin.backend.pool import Pool
-from tb_npu_plugin.backend.readers import SOURCES, reader_for, reader_name, source_kind
+from tb_npu_plugin.backend.readers import (
+    SOURCES,
+    is_lazy,
+    reader_name,
+    reader_rank,
+    readers_for,
+    source_kind,
+)
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.readers.profiler_info import permission_note
 
@@ -39,11 +46,14 @@ SCAN_SECONDS = 5.0
 QUIET_SECONDS = 10.0
 #: Larger files are read when a view asks, or when they belong to the newest recording.
 SMALL_BYTES = 4 << 20
+#: Files of lazy readers (traces) that are larger are read only when a view asks.
+LAZY_BYTES = 32 << 20
 
 DEFAULT_MEMORY = "400MB"
 _MEMORY = re.compile(r"^\d+(\.\d+)?\s*([KMGT]i?)?B$", re.IGNORECASE)
 
 _SOON, _NEWEST, _ASKED = 1, 2, 0
+_PENDING = ("waiting", "queued", "running")
 
 
 @dataclass
@@ -62,6 +72,16 @@ class FileState:
     notes: list[Note] = field(default_factory=list)
     provides: tuple[str, ...] = ()
     kind: str = "text"
+    lazy: bool = False
+    origin: FileState | None = None
+    """The state of the same file whose tables these are derived from, if they are."""
+    job: Job | None = None
+    cancelled: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Read, and without any row."""
+        return self.state == "ready" and not any(self.rows.values())
 
 
 @dataclass
@@ -247,27 +267,34 @@ class Store:
             for state in self._files[capture_id].values()
         ]
         for state in settled:
-            if state.source.size <= SMALL_BYTES:
+            size, newest_one = state.source.size, state.capture_id in fresh
+            if state.origin or state.cancelled:
+                continue
+            if state.lazy:
+                if newest_one and size <= LAZY_BYTES:
+                    self._submit(state, _NEWEST)
+            elif size <= SMALL_BYTES:
                 self._submit(state, _SOON)
-        for state in settled:
-            if state.source.size > SMALL_BYTES and state.capture_id in fresh:
+            elif newest_one:
                 self._submit(state, _NEWEST)
 
     def _file_states(self, capture: Capture, seen: dict[str, _Seen]) -> dict[str, FileState]:
         old = self._files.get(capture.capture_id, {})
         states: dict[str, FileState] = {}
-        for source in capture.files:
-            reader = reader_for(source.name)
-            if reader is None:
-                continue
-            before = old.get(source.rel)
-            path = capture.path / source.rel
+        every = ((source, r) for source in capture.files for r in readers_for(source.name))
+        for source, reader in every:
+            derived = hasattr(reader, "FROM")
+            key = _key(source.rel, reader_name(reader), derived)
+            origin = states.get(source.rel) if derived else None
+            before = old.get(key)
+            path = capture.folder / source.rel
             known = before and before.path == path and (before.fingerprint or not _readable(path))
             if before and before.source == source and known:
-                states[source.rel] = before
+                before.origin = origin
+                states[key] = before
                 continue
             if before and not seen[str(capture.path)].settled:
-                states[source.rel] = before  # what was read of it stays until it is quiet
+                states[key] = before  # what was read of it stays until it is quiet
                 continue
             name = reader_name(reader)
             state = FileState(
@@ -278,6 +305,8 @@ class Store:
                 "",
                 provides=reader.TABLES,
                 kind=source_kind(reader),
+                lazy=is_lazy(reader) or derived,
+                origin=origin,
             )
             try:
                 state.fingerprint = fingerprint(
@@ -294,36 +323,89 @@ class Store:
                 done = self.cache.load(capture.capture_id, state.fingerprint)
                 if done:
                     self._finish(state, done)
-            states[source.rel] = state
+            states[key] = state
         return states
 
     # ---- ingest -----------------------------------------------------------------------------
 
-    def request(self, captures: Iterable[Capture], tables: Iterable[str]) -> None:
-        """Have the files read, soon, that give ``tables`` of ``captures``. Returns at once."""
-        wanted = set(tables)
+    def request(
+        self, captures: Iterable[Capture], tables: Iterable[str], prefer: str | None = None
+    ) -> None:
+        """Have the files read, soon, that ``tables`` of ``captures`` are taken from. Returns at once."""
+        with self._lock:
+            for state in self.sources(captures, tables, prefer):
+                self._submit(state, _ASKED)
+
+    def fetch(
+        self,
+        captures: Iterable[Capture],
+        tables: Iterable[str],
+        prefer: str | None = None,
+        timeout: float | None = None,
+    ) -> bool:
+        """:meth:`request`, and wait until they are there; True when done. For scripts."""
+        chosen, names = list(captures), list(tables)
+
+        def done() -> bool:
+            pending = [s for s in self.sources(chosen, names, prefer) if s.state in _PENDING]
+            for state in pending:  # another source, where the first turned out to have nothing
+                self._submit(state, _ASKED)
+            return not pending
+
+        with self._lock:
+            return self._changed.wait_for(done, timeout)
+
+    def sources(
+        self, captures: Iterable[Capture], tables: Iterable[str], prefer: str | None = None
+    ) -> list[FileState]:
+        """The files that ``tables`` are taken from, or will be once they are read.
+
+        Per capture and table those of one kind: ``prefer`` if the capture has it, else the first of
+        :data:`~readers.SOURCES` that has the table or may still turn out to have it.
+        """
+        names = list(tables)
+        found: dict[int, FileState] = {}
         with self._lock:
             for capture in captures:
-                for state in self._files.get(capture.capture_id, {}).values():
-                    if wanted & set(state.provides) and state.state == "waiting":
-                        self._submit(state, _ASKED)
+                states = list(self._files.get(capture.capture_id, {}).values())
+                for table in names:
+                    kinds: dict[str, list[FileState]] = {}
+                    for state in states:
+                        if table in state.provides and (
+                            table in state.tables or state.state in _PENDING
+                        ):
+                            kinds.setdefault(state.kind, []).append(state)
+                    if kinds:
+                        first = min(kinds, key=lambda k: (k != prefer, SOURCES.index(k)))
+                        found.update((id(state), state) for state in kinds[first])
+        return list(found.values())
+
+    def cancel(self, capture_id: str) -> None:
+        """Stop reading the files of a capture; they are read again when a view asks."""
+        with self._lock:
+            jobs = [
+                state.job
+                for state in self._files.get(capture_id, {}).values()
+                if state.state in ("queued", "running") and state.job
+            ]
+        for job in jobs:
+            self._pool.cancel(job)
 
     def _submit(self, state: FileState, priority: int) -> None:
         if state.state != "waiting":
             return
         state.state = "queued"
-        self._pool.submit(
-            Job(
-                state.capture_id, os.fsencode(state.path), state.source.rel, state.reader,
-                state.fingerprint, state.source.size, str(self.cache.root.parent),
-                self.memory, self.threads,
-            ),
-            priority,
+        state.job = Job(
+            state.capture_id, os.fsencode(state.path), state.source.rel, state.reader,
+            state.fingerprint, state.source.size, str(self.cache.root.parent),
+            self.memory, self.threads, state.origin.fingerprint if state.origin else "",
         )  # fmt: skip
+        self._pool.submit(state.job, priority)
 
     def _on_event(self, job: Job, event: dict[str, Any]) -> None:
         with self._lock:
-            state = self._files.get(job.capture_id, {}).get(job.rel)
+            key = _key(job.rel, job.reader, bool(job.origin))
+            state = self._files.get(job.capture_id, {}).get(key)
             if state is None or state.fingerprint != job.fingerprint:
                 return
             kind = event["event"]
@@ -336,8 +418,15 @@ class Store:
                 table = event["table"]
                 early = early_directory(self.cache, job.capture_id, job.fingerprint)
                 state.tables[table] = early / f"{table}.parquet"
+            elif kind == "cancelled":
+                state.state, state.progress, state.cancelled = "waiting", 0.0, True
             elif kind == "done":
                 self._finish(state, event["result"])
+                origin = state.origin
+                if origin and origin.state == "waiting":  # it was read on the way
+                    done = self.cache.load(origin.capture_id, origin.fingerprint)
+                    if done:
+                        self._finish(origin, done)
             self._bump()
 
     def _finish(self, state: FileState, done: Ingested) -> None:
@@ -353,21 +442,34 @@ class Store:
         self._changed.notify_all()
 
     def wait(self, captures: Iterable[Capture] | None = None, timeout: float | None = None) -> bool:
-        """Read every file of ``captures`` (default: all); True when done. For scripts."""
+        """Read every file of ``captures`` (default: all); True when done. For scripts.
+
+        But for big files of lazy readers, unless a table is to be had from nowhere else.
+        """
         chosen = list(captures if captures is not None else self.captures())
+
+        def done() -> bool:
+            pending = [s for s in self._due(chosen) if s.state in _PENDING]
+            for state in pending:
+                self._submit(state, _ASKED)
+            return not pending
+
         with self._lock:
-            for capture in chosen:
-                for state in self._files.get(capture.capture_id, {}).values():
-                    self._submit(state, _ASKED)
+            return self._changed.wait_for(done, timeout)
 
-            def pending() -> bool:
-                return any(
-                    s.state in ("waiting", "queued", "running")
-                    for c in chosen
-                    for s in self._files.get(c.capture_id, {}).values()
-                )
-
-            return self._changed.wait_for(lambda: not pending(), timeout)
+    def _due(self, captures: list[Capture]) -> list[FileState]:
+        states = [
+            s for c in captures for s in self._files.get(c.capture_id, {}).values()
+            if not s.origin and (not s.lazy or s.source.size <= LAZY_BYTES)
+        ]  # fmt: skip
+        derived = {
+            table
+            for c in captures
+            for s in self._files.get(c.capture_id, {}).values()
+            if s.origin
+            for table in s.provides
+        }
+        return states + [s for s in self.sources(captures, sorted(derived)) if s.origin]
 
     # ---- tables -----------------------------------------------------------------------------
 
@@ -377,12 +479,14 @@ class Store:
         """The Parquet files that hold ``table`` of ``captures``, as far as they are there.
 
         Of several kinds of sources (:data:`~readers.SOURCES`) one is taken: ``prefer`` if the
-        capture has it, else the first. Several files of that kind are slices of one table.
+        capture has it, else the first, but a file in which there is something before one without
+        any row; of several readers of that kind the first. Several files of one reader are slices
+        of one table.
         """
         out = []
         with self._lock:
             for capture in captures:
-                found: dict[str, list[tuple[FileState, Path]]] = {}
+                found: dict[tuple[bool, bool, tuple[int, int]], list[tuple[FileState, Path]]] = {}
                 for state in self._files.get(capture.capture_id, {}).values():
                     path = state.tables.get(table)
                     if path is None:
@@ -393,10 +497,10 @@ class Store:
                             state.state = "waiting"
                             self._submit(state, _ASKED)
                         continue
-                    found.setdefault(state.kind, []).append((state, path))
-                kinds = sorted(found, key=lambda k: (k != prefer, SOURCES.index(k)))
-                if kinds:
-                    out += [(capture, state, path) for state, path in found[kinds[0]]]
+                    rank = (state.kind != prefer, state.empty, reader_rank(state.kind, state.reader))
+                    found.setdefault(rank, []).append((state, path))
+                if found:
+                    out += [(capture, state, path) for state, path in found[min(found)]]
         return out
 
     def kinds(self, captures: Iterable[Capture], table: str) -> list[str]:
@@ -407,6 +511,7 @@ class Store:
                 for capture in captures
                 for state in self._files.get(capture.capture_id, {}).values()
                 if table in state.tables
+                or (state.lazy and table in state.provides and state.state in _PENDING)
             }
         return sorted(found, key=SOURCES.index)
 
@@ -440,6 +545,11 @@ def _with_own_ids(captures: Iterable[Capture]) -> list[Capture]:
         taken.add(capture.capture_id)
         out.append(capture)
     return out
+
+
+def _key(rel: str, reader: str, derived: bool) -> str:
+    """Of a file's state within its capture; what is derived from the file is one of its own."""
+    return f"{rel}\0{reader}" if derived else rel
 
 
 def _readable(path: Path) -> bool:

@@ -8,6 +8,7 @@ does, so it never outlives the server.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -33,6 +34,8 @@ def main() -> int:
 def _serve() -> None:
     with suppress(OSError, AttributeError):
         os.nice(NICENESS)
+    # A job is cancelled by ending its process: leave through the blocks that tidy up.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not mix with the events
     lock = threading.Lock()
@@ -46,35 +49,56 @@ def _serve() -> None:
         job = msgspec.json.decode(line, type=Job)
         with _watcher(send) as watch:
             try:
-                done = ingest(job, lambda table: send(event="early", table=table), watch)
+                done = ingest(
+                    job,
+                    lambda table: send(event="early", table=table),
+                    watch.connection,
+                    watch.progress,
+                )
                 send(event="done", result=done)
             except Exception as error:  # the cache itself failed: report, stay alive
                 send(event="failed", error=f"{type(error).__name__}: {error}")
 
 
+class _Watch:
+    """Reports a job's progress four times a second: what its reader tells, else its query's."""
+
+    def __init__(self, send: Callable[..., None]) -> None:
+        self._send = send
+        self._stop = threading.Event()
+        self._threads: list[threading.Thread] = []
+        self._told: float | None = None
+
+    def connection(self, con: duckdb.DuckDBPyConnection) -> None:
+        """Watch the queries of ``con``."""
+        self._threads.append(threading.Thread(target=self._poll, args=(con,), daemon=True))
+        self._threads[-1].start()
+
+    def progress(self, done: float) -> None:
+        """What the reader tells; from now on its queries count for nothing."""
+        self._told = done
+
+    def _poll(self, con: duckdb.DuckDBPyConnection) -> None:
+        while not self._stop.wait(PROGRESS_SECONDS):
+            done = self._told
+            if done is None:
+                with suppress(duckdb.Error):  # closed meanwhile
+                    percent = con.query_progress()
+                    done = percent / 100 if percent is not None and percent >= 0 else None
+            if done is not None:
+                self._send(event="progress", progress=round(done, 3))
+
+    def close(self) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+
 @contextmanager
-def _watcher(
-    send: Callable[..., None],
-) -> Iterator[Callable[[duckdb.DuckDBPyConnection], None]]:
-    """A function that, given a connection, reports its progress until the block ends."""
-    stop = threading.Event()
-    threads: list[threading.Thread] = []
-
-    def poll(con: duckdb.DuckDBPyConnection) -> None:
-        while not stop.wait(PROGRESS_SECONDS):
-            with suppress(duckdb.Error):  # closed meanwhile
-                percent = con.query_progress()
-                if percent is not None and percent >= 0:
-                    send(event="progress", progress=round(percent / 100, 3))
-
-    def watch(con: duckdb.DuckDBPyConnection) -> None:
-        threads.append(threading.Thread(target=poll, args=(con,), daemon=True))
-        threads[-1].start()
-
+def _watcher(send: Callable[..., None]) -> Iterator[_Watch]:
+    """A watch that ends with the block."""
+    watch = _Watch(send)
     try:
         yield watch
     finally:
-        stop.set()
-        for thread in threads:
-            thread.join()
-
+        watch.close()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 
 import numpy as np
+
+from tb_npu_plugin.backend.readers.communication_group import group_id
 
 from .text import Floats, Ints
 
@@ -24,8 +25,7 @@ class Group:
     @property
     def hash(self) -> str:
         """The decimal 64-bit number that stands for the name in communication.json."""
-        digest = hashlib.blake2b(self.name.encode(), digest_size=8).digest()
-        return str(int.from_bytes(digest, "big"))
+        return group_id(self.name)
 
     @property
     def group_name(self) -> str:

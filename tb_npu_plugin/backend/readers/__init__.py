@@ -3,7 +3,8 @@
 A reader module has ``VERSION`` (raise it when what it yields changes, so that caches are renewed),
 ``TABLES`` (the canonical tables it yields), ``matches(name)`` and
 ``read(source) -> Iterator[Rows]``. ``SOURCE`` says what kind of source it reads, if not text: where
-a capture holds a table in several kinds, the first of :data:`SOURCES` is shown.
+a capture holds a table in several kinds, the first of :data:`SOURCES` is shown. ``LAZY``: a big file
+is not read before a view asks for its tables.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 from types import ModuleType
 
 from tb_npu_plugin.backend.readers import (
+    analysis_db,
     api_statistic,
     communication,
     communication_matrix,
@@ -18,12 +20,18 @@ from tb_npu_plugin.backend.readers import (
     kernel_details,
     l2_cache,
     memory_record,
+    msprof_db,
     npu_module_mem,
     op_statistic,
     operator_details,
     operator_memory,
+    profiler_db,
     static_op_mem,
     step_trace_time,
+    torch_derived,
+    torch_trace,
+    trace_derived,
+    trace_view,
 )
 
 READERS: tuple[ModuleType, ...] = (
@@ -40,8 +48,16 @@ READERS: tuple[ModuleType, ...] = (
     static_op_mem,
     communication,
     communication_matrix,
+    analysis_db,
+    profiler_db,
+    trace_view,
+    torch_trace,
 )
 
+
+#: Readers whose tables are worked out from those of another reader (``FROM``: its name), where no
+#: better source has them.
+DERIVED: tuple[ModuleType, ...] = (trace_derived, torch_derived)
 
 #: Kinds of sources in order of preference; a table is taken from one of them, never summed.
 SOURCES = ("text", "db", "trace", "torch", "raw")
@@ -55,6 +71,30 @@ def source_kind(reader: ModuleType) -> str:
 def reader_for(name: str) -> ModuleType | None:
     """The reader of a file inside ``ASCEND_PROFILER_OUTPUT``, by its name; None if there is none."""
     return next((r for r in READERS if r.matches(name)), None)
+
+
+def readers_for(name: str) -> list[ModuleType]:
+    """The reader of a file by its name, then those that derive further tables from its tables."""
+    reader = reader_for(name)
+    if reader is None:
+        return []
+    return [reader, *(r for r in DERIVED if r.FROM == reader_name(reader))]
+
+
+def reader_named(name: str) -> ModuleType:
+    """The reader that :func:`reader_name` names."""
+    return next(r for r in (*READERS, *DERIVED) if reader_name(r) == name)
+
+
+def is_lazy(reader: ModuleType) -> bool:
+    """Whether a big file of it is read only when a view asks for its tables."""
+    return bool(getattr(reader, "LAZY", False))
+
+
+def reader_rank(kind: str, name: str) -> tuple[int, int]:
+    """What a table is taken from first: by kind of source, then by the order of the readers."""
+    names = [reader_name(r) for r in (*READERS, *DERIVED)]
+    return (SOURCES.index(kind), names.index(name))
 
 
 def reader_name(reader: ModuleType) -> str:

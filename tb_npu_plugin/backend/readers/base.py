@@ -23,6 +23,10 @@ class Source:
     rel: str
     scratch: Path
     notes: list[Note] = field(default_factory=list)
+    progress: Callable[[float], None] = lambda _done: None
+    """Tell how far reading is, 0 to 1, where the database cannot (it reads nothing itself)."""
+    tables: dict[str, Path] = field(default_factory=dict)
+    """For a reader that derives tables from another's (``FROM``): those, as Parquet files."""
 
 
 @dataclass

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tb_npu_plugin.backend.findings import Note
@@ -25,6 +25,8 @@ from tb_npu_plugin.backend.schema.communication import COMM_LINKS, COMM_OPS, COM
 VERSION = 1
 TABLES = ("comm_ops", "comm_links", "comm_packets")
 _NAME = re.compile(r"^communication\.json(\.gz)?$")
+_TIMES, _LINKS = "Communication Time Info", "Communication Bandwidth Info"
+_INFO = {_TIMES, _LINKS}
 #: What the link type SDMA sums up.
 _SDMA_PARTS = ("HCCS", "PCIE", "SIO")
 #: Parts may miss the whole by this much (times are doubles of ms).
@@ -42,8 +44,13 @@ def read(source: Source) -> Iterator[Rows]:
     Step key ``step`` without a number is NULL; ``Total Op Info`` is not an operation. Unknown
     times and sizes are NULL; a size without time has no bandwidth.
     """
+    yield from operations(source, members(source, LEVELS))
+
+
+def operations(source: Source, found: Iterable[Member]) -> Iterator[Rows]:
+    """The three tables of operations that stand as in this file, wherever they come from."""
     tables = _Tables(source)
-    for member in members(source, LEVELS):
+    for member in found:
         tables.add(member)
     tables.tell()
     filled = (tables.ops, tables.links, tables.packets)
@@ -63,6 +70,7 @@ class _Tables:
         self.packets = Columns(source.con, COMM_PACKETS)
         self.values = Values(source.rel)
         self.count = 0
+        self.strange: list[int] = []
         self.without_times: list[str] = []
         self.without_bandwidth: list[str] = []
         self.undefined: list[str] = []
@@ -74,14 +82,17 @@ class _Tables:
         name, group = split_group(key)
         if name == TOTAL or not isinstance(member.value, dict):
             return
+        if group is None and "@" not in key and not _INFO & member.value.keys():
+            self.strange.append(member.offset)  # a part of one, after a stray brace
+            return
         self.count += 1
         type_ = type_of(name)
         head = (name, type_, kind, group, step_of(step))
-        size, links = self._links(head, member.value.get("Communication Bandwidth Info"))
+        size, links = self._links(head, member.value.get(_LINKS))
         self.ops.add((*head, *self._times(name, member.value), size, links))
 
     def _times(self, name: str, record: dict[str, Any]) -> tuple[float | None, ...]:
-        info = cells(record.get("Communication Time Info"))
+        info = cells(record.get(_TIMES))
         if not info:
             self.without_times.append(name)
         number = self.values.number
@@ -175,6 +186,9 @@ class _Tables:
     def tell(self) -> None:
         """Findings about the file."""
         rel, notes = self.source.rel, self.source.notes
+        if self.strange:
+            place = "byte " + ", ".join(str(at) for at in self.strange[:5])
+            notes.append(Note("json-members-broken", rel, place, {"count": len(self.strange)}))
         if not self.count:
             notes.append(Note("communication-empty", rel))
         for code, names in (

@@ -7,7 +7,7 @@ another operation, and keys ``hcom_allReduce__822_0@hash``, one per operation (5
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tb_npu_plugin.backend.findings import Note
@@ -39,6 +39,11 @@ def matches(name: str) -> bool:
 
 def read(source: Source) -> Iterator[Rows]:
     """Yield ``comm_matrix``: a row per step, key and link, positions as they stand in the file."""
+    yield from links(source, members(source, LEVELS))
+
+
+def links(source: Source, found: Iterable[Member]) -> Iterator[Rows]:
+    """The table of links that stand as in this file, wherever they come from."""
     columns = Columns(source.con, COMM_MATRIX)
     values = Values(source.rel)
     undefined: list[str] = []
@@ -63,7 +68,7 @@ def read(source: Source) -> Iterator[Rows]:
              base, type_, part, *rest)
         )  # fmt: skip
 
-    for member in members(source, LEVELS):
+    for member in found:
         # Old files add up positions of different groups there: the operations tell more.
         if split_group(member.keys[2])[0] == TOTAL or not isinstance(member.value, dict):
             continue

@@ -93,7 +93,8 @@ class CsvFile:
         types = ["VARCHAR" if plain else self.types.get(i, "VARCHAR")
                  for i in range(len(self.header))]  # fmt: skip
         columns = ", ".join(f"'c{i}': '{kind}'" for i, kind in enumerate(types))
-        options = ", null_padding=true, parallel=false" if self.multiline else ""
+        # In parallel, DuckDB loses records whose quoted cells cross its buffers, without a word.
+        options = ", parallel=false" if self.multiline else ""
         return (
             f"read_csv({literal(self.path)}, auto_detect=false, header=true, skip={self.skip}, "
             f"delim={quote(self.delimiter)}, quote='\"', escape='\"', columns={{{columns}}}, "
@@ -130,7 +131,7 @@ class CsvFile:
         if error is None and len(rows) == 1 and self._is_cut(*rows[0]):
             self._note(Note("file-cut", self.rel, f"line {rows[0][0]}"))
             rows = []
-        elif (error or kinds - {"CAST"}) and not self._repaired:
+        elif (error or kinds - {"CAST"} or self._may_be_cut()) and not self._repaired:
             self._repair()
             return True
         elif "CAST" in kinds and not self._as_text:
@@ -178,13 +179,20 @@ class CsvFile:
         """The only refused record is the last one and has no line end."""
         if kind not in ("MISSING COLUMNS", "UNQUOTED VALUE") or "\n" in text.rstrip("\r\n"):
             return False
+        return not self._ends_a_line()
+
+    def _may_be_cut(self) -> bool:
+        """A multi-line file without a last line end: DuckDB drops an open last record silently."""
+        return self.multiline and not self._ends_a_line()
+
+    def _ends_a_line(self) -> bool:
         last = b""
         with binary(self.path) as stream:
             if stream.seekable():
                 stream.seek(max(0, self.path.stat().st_size - 1))
             while block := stream.read(HEAD_BYTES):
                 last = block[-1:]
-        return last not in (b"\n", b"\r", b"")
+        return last in (b"\n", b"\r", b"")
 
     def _repair(self) -> None:
         """Go on with a copy in which every record is as wide as the header."""

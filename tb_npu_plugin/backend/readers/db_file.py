@@ -12,14 +12,14 @@ import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote_from_bytes
 
 from tb_npu_plugin.backend.findings import Note
-from tb_npu_plugin.backend.readers.base import Source
+from tb_npu_plugin.backend.readers.base import Rows, Source
 from tb_npu_plugin.backend.readers.csv_file import Unreadable, ident
 from tb_npu_plugin.backend.readers.db_pages import Pages, Unfit
 
@@ -62,7 +62,6 @@ class Database:
     connection: sqlite3.Connection
     tables: dict[str, Table]
     pages: Pages | None
-    enums: set[str] = field(default_factory=set)
 
     def table(self, *names: str) -> Table | None:
         """The first of ``names`` that is there."""
@@ -106,6 +105,17 @@ def open_database(source: Source, *, copy: bool = False) -> Iterator[Database]:
             yield database
         finally:
             connection.close()
+
+
+def read_whole(source: Source, tables: Callable[[Database], Iterator[Rows]]) -> Iterator[Rows]:
+    """Yield the ``tables`` of a database; from a copy, again, if it was written to meanwhile."""
+    before = stamp(source.path)
+    with open_database(source) as db:
+        yield from tables(db)
+    if stamp(source.path) != before:
+        source.notes.clear()
+        with open_database(source, copy=True) as db:
+            yield from tables(db)
 
 
 def connect(path: Path) -> sqlite3.Connection:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import duckdb
 import numpy as np
 
 from tb_npu_plugin.backend.readers.csv_file import ident
@@ -70,14 +71,16 @@ def load(
     names: str | tuple[str, ...],
     columns: Mapping[str, Want],
     where: str = "TRUE",
+    only: tuple[str, int] | None = None,
 ) -> Loaded:
     """Make temporary table ``target`` of the first of ``names`` that the file has.
 
-    ``where``: predicate over ``columns``; rows that do not meet it are left out.
+    ``where``: predicate over ``columns``; ``only``: one of them and its value, where the table has
+    it. Rows that do not meet them are left out.
     """
     con = db.source.con
     fields = ", ".join(f"{ident(k)} {w.dtype}" for k, w in columns.items())
-    table = db.table(*((names,) if isinstance(names, str) else names))
+    table = db.table(*([names] if isinstance(names, str) else names))
     con.execute(f"CREATE OR REPLACE TEMP TABLE {target} ({fields})")
     if table is None:
         return Loaded(0, frozenset(columns), False)
@@ -85,7 +88,7 @@ def load(
     missing = frozenset(columns) - set(found)
     items = ", ".join(_item(k, w, k in found) for k, w in columns.items())
     rows = 0
-    for batch in batches(db, table, {k: columns[k] for k in found}):
+    for batch in batches(db, table, {k: columns[k] for k in found}, only):
         con.register("batch", batch)
         con.execute(f"INSERT INTO {target} SELECT * FROM (SELECT {items} FROM batch) WHERE {where}")
         con.unregister("batch")
@@ -93,7 +96,41 @@ def load(
     return Loaded(rows, missing, True)
 
 
-def batches(db: Database, table: Table, columns: Mapping[str, Want]) -> Iterator[dict[str, Any]]:
+def arrays(
+    db: Database,
+    names: str | tuple[str, ...],
+    columns: Mapping[str, Want],
+    only: tuple[str, int] | None = None,
+) -> dict[str, Any]:
+    """Columns of the first of ``names`` that the file has, whole, with −1 for NULL.
+
+    Ids are 32-bit where they fit: a capture has millions of rows.
+    """
+    table = db.table(*([names] if isinstance(names, str) else names))
+    found = {k: w for k, w in columns.items() if table and table.column(w.names)}
+    parts: dict[str, list[Any]] = {k: [] for k in columns}
+    for batch in batches(db, table, found, only) if table else ():
+        for key, values in batch.items():
+            plain = np.ma.filled(values, -1)
+            small = columns[key].kind == "id" and int(plain.max(initial=0)) < 2**31
+            parts[key].append(plain.astype(np.int32) if small else plain)
+    out = {k: np.concatenate(p) if p else np.empty(0, dtype=np.int64) for k, p in parts.items()}
+    rows = max((len(v) for v in out.values()), default=0)
+    return {k: v if len(v) else np.full(rows, -1, dtype=np.int32) for k, v in out.items()}
+
+
+def forget(con: duckdb.DuckDBPyConnection, arrays: str) -> None:
+    """Let go of registered arrays. A result that was not read to its end would forbid it."""
+    con.execute("SELECT 1").fetchall()
+    con.unregister(arrays)
+
+
+def batches(
+    db: Database,
+    table: Table,
+    columns: Mapping[str, Want],
+    only: tuple[str, int] | None = None,
+) -> Iterator[dict[str, Any]]:
     """Columns of ``table``, some rows at a time: arrays, masked where NULL.
 
     What cannot be read is left out and counted in a finding.
@@ -110,7 +147,7 @@ def batches(db: Database, table: Table, columns: Mapping[str, Want]) -> Iterator
         try:
             for batch in db.pages.table(
                 table.root, list(zip(wanted, fractions, strict=True)), table.row_id, damage,
-                numeric=table.numeric,
+                numeric=table.numeric, only=_at(table, columns, only),
             ):  # fmt: skip
                 done += batch.rows
                 yield _arrays(columns, batch, odd)
@@ -120,7 +157,7 @@ def batches(db: Database, table: Table, columns: Mapping[str, Want]) -> Iterator
             damage = Damage()
     error = None
     try:
-        for batch in _rows(db, table, columns, done):
+        for batch in _rows(db, table, columns, done, only):
             yield _arrays(columns, batch, odd)
     except sqlite3.Error as broken:
         error = broken
@@ -147,12 +184,27 @@ def _item(name: str, want: Want, there: bool) -> str:
     return f"nullif({ident(name)}, '') AS {ident(name)}" if want.kind == "text" else ident(name)
 
 
+def _at(
+    table: Table, columns: Mapping[str, Want], only: tuple[str, int] | None
+) -> tuple[int, int] | None:
+    if only is None or only[0] not in columns:
+        return None
+    column = table.column(columns[only[0]].names)
+    return (column[0], only[1]) if column and column[0] != table.row_id else None
+
+
 def _rows(
-    db: Database, table: Table, columns: Mapping[str, Want], skip: int
+    db: Database,
+    table: Table,
+    columns: Mapping[str, Want],
+    skip: int,
+    only: tuple[str, int] | None,
 ) -> Iterator[Batch]:
     """The same through sqlite3, after the first ``skip`` rows."""
     names = ", ".join(ident((table.column(w.names) or (0, ""))[1]) for w in columns.values())
-    cursor = db.connection.execute(f"SELECT {names} FROM {ident(table.name)}")
+    column = table.column(columns[only[0]].names) if only and only[0] in columns else None
+    where = f"{ident(column[1])} = {int(only[1])}" if only and column else "1"
+    cursor = db.connection.execute(f"SELECT {names} FROM {ident(table.name)} WHERE {where}")
     for _ in range(skip):
         cursor.fetchone()
     while True:

@@ -26,9 +26,12 @@ _LEAF, _INTERIOR = 13, 5
 _HEADER = 100
 _MAX_DEPTH = 20
 _SAMPLE = 16
+_EDGE = 32
 #: Bytes of a value by its type in the record; types from 12 are blobs and text.
 _SIZES = np.array([0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0], dtype=np.int64)
-_DIGITS = 18  # more may not fit into 64 bits
+_DIGITS = 19
+_MAX_TOP = 921  # of 19 digits the first three, so that it fits into 64 bits
+_ZEROS = 0x3030303030303030
 #: The same by a one-byte type: size, bits to drop of the eight bytes taken, whether it is NULL, 0
 #: or 1 without bytes, whether it is a number.
 _KIND = np.arange(256)
@@ -143,10 +146,11 @@ class Pages:
         damage: Damage,
         *,
         numeric: bool = False,
+        only: tuple[int, int] | None = None,
     ) -> Iterator[Batch]:
         """Rows of the table at ``root``. ``columns``: (position, whether it holds fractions);
         ``row_id``: the position of the column that is an alias of the row id, if any; ``numeric``:
-        no column can hold text.
+        no column can hold text; ``only``: a column and its value in the rows wanted.
 
         Raises :class:`Unfit`, also after some batches.
         """
@@ -154,7 +158,7 @@ class Pages:
         step = max(1, BATCH_BYTES // self.size)
         for begin in range(0, len(leaves), step):
             pages = self.read(leaves[begin : begin + step])
-            yield _Cells(pages, self.usable, damage, numeric).batch(columns, row_id)
+            yield _Cells(pages, self.usable, damage, numeric).batch(columns, row_id, only)
 
 
 class _Cells:
@@ -169,12 +173,13 @@ class _Cells:
         good = (pages[:, 0] == _LEAF) & (8 + 2 * counts <= size)
         damage.pages += int((~good).sum())
         counts = np.where(good, counts, 0)
-        # Values are taken eight bytes at a time, so the last page needs some bytes behind it.
-        self.bytes = np.concatenate([pages.reshape(-1), np.zeros(16, dtype=np.uint8)])
+        # Values are taken eight bytes at a time, so there have to be some bytes around the pages.
+        edge = np.zeros(_EDGE, dtype=np.uint8)
+        self.bytes = np.concatenate([edge, pages.reshape(-1), edge])
         self.words = np.ndarray(
             (len(self.bytes) - 7,), dtype=">u8", buffer=self.bytes.data, strides=(1,)
         )
-        page = np.repeat(np.arange(len(pages), dtype=np.int32) * size, counts)
+        page = np.repeat(np.arange(len(pages), dtype=np.int32) * size + _EDGE, counts)
         before = (np.cumsum(counts) - counts).astype(np.int32)
         nth = np.arange(len(page), dtype=np.int32) - np.repeat(before, counts)
         slot = page + 8 + 2 * nth
@@ -212,11 +217,16 @@ class _Cells:
             more = more[byte >= 128]
         return value, at
 
-    def batch(self, columns: Sequence[tuple[int, bool]], row_id: int | None) -> Batch:
+    def batch(
+        self,
+        columns: Sequence[tuple[int, bool]],
+        row_id: int | None,
+        only: tuple[int, int] | None,
+    ) -> Batch:
         """The wanted columns of all cells; cells that end before they should are left out."""
         kinds, offsets = {}, {}
         at, body = self.types, self.body
-        wanted = {position for position, _ in columns}
+        wanted = {position for position, _ in columns} | ({only[0]} if only else set())
         for position in range(max(wanted, default=-1) + 1):
             kind: Any = self.bytes[at]
             there = at < self.body
@@ -232,6 +242,9 @@ class _Cells:
             body = body + _size_of(kind, len(self.bytes))
         good = (body <= self.end) & (at <= self.body)
         self.damage.cells += int((~good).sum())
+        if only:
+            value, known, _ = self.numbers(kinds[only[0]], offsets[only[0]], False)
+            good &= known & (value == only[1])
         whole = bool(good.all())
         keep = slice(None) if whole else np.flatnonzero(good)
         out = Batch(int(good.sum()), [], [], [])
@@ -268,29 +281,43 @@ class _Cells:
         text = np.flatnonzero(kind >= 12)
         odd = int((kind == 7).sum() - known[real].sum())
         if len(text):
-            odd += self._digits(kind, at, text, values, known, fractions)
+            self._digits(kind, at, text, values, known)
         return values, known, odd
 
-    def _digits(
-        self, kind: Ints, at: Ints, rows: Ints, values: Any, known: Bools, fractions: bool
-    ) -> int:
-        """Fill in numbers that are stored as text; returns how many of them are none."""
-        odd = 0
-        for length in np.unique((kind[rows] - 13) // 2).tolist():
-            those = rows[(kind[rows] - 13) // 2 == length]
-            is_text = kind[those] % 2 == 1
-            if not 0 < length <= _DIGITS + 1 or not is_text.all():
+    def _digits(self, kind: Any, at: Any, rows: Ints, values: Any, known: Bools) -> None:
+        """Fill in the numbers that are stored as text."""
+        for number in np.unique(kind[rows]).tolist():
+            those = rows[kind[rows] == number]
+            length = (number - 13) // 2
+            if number % 2 == 0 or not 0 < length <= _DIGITS:
                 raise Unfit("text that is no number")
-            cells = self.bytes[at[those][:, None] + np.arange(length)].astype(np.int64) - 48
-            good = ((cells >= 0) & (cells <= 9)).all(axis=1)
-            if length > _DIGITS:  # 19 digits: below 9.2e18 if the first is at most 8
-                good &= cells[:, 0] <= 8
-            if not good.all():
-                raise Unfit("text that is no number")
-            number = cells @ (10 ** np.arange(length - 1, -1, -1, dtype=np.int64))
-            values[those] = number.astype(np.float64) if fractions else number
+            value = np.zeros(len(those), dtype=np.uint64)
+            # Eight digits at a time, from the last; what lies before the first counts as 0.
+            for shift, behind in ((0, 0), (10**8, 8), (10**16, 16)):
+                if behind >= length:
+                    break
+                word = self.words[at[those] + (length - behind - 8)].astype(np.uint64)
+                missing = max(0, 8 - (length - behind))
+                if missing:
+                    keep = np.uint64((1 << 64 - 8 * missing) - 1)
+                    word = word & keep | np.uint64(_ZEROS) & ~keep
+                part = _eight_digits(word)
+                if behind == 16 and bool((part > _MAX_TOP).any()):
+                    raise Unfit("text that is no 64-bit number")
+                value += part * np.uint64(shift or 1)
+            values[those] = value
             known[those] = True
-        return odd
+
+
+def _eight_digits(word: Any) -> Any:
+    """Eight digits of text, the first in the highest byte, as numbers: pairs, fours, all."""
+    word = word ^ np.uint64(_ZEROS)
+    if (((word + np.uint64(0x7676767676767676)) | word) & np.uint64(0x8080808080808080)).any():
+        raise Unfit("text that is no number")
+    for bits, mask in ((8, 0x00FF00FF00FF00FF), (16, 0x0000FFFF0000FFFF), (32, 0xFFFFFFFF)):
+        high = word >> np.uint64(bits) & np.uint64(mask)
+        word = high * np.uint64(10 ** (bits // 8)) + (word & np.uint64(mask))
+    return word
 
 
 def _size_of(kind: Any, huge: int) -> Any:

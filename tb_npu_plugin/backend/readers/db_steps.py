@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from tb_npu_plugin.backend.readers.base import Rows, parquet, scalar
 from tb_npu_plugin.backend.readers.db_file import Database
 from tb_npu_plugin.backend.readers.db_load import id_, integer, load
-from tb_npu_plugin.backend.readers.db_strings import NODE, OPERATOR
+from tb_npu_plugin.backend.readers.db_strings import OPERATOR
 from tb_npu_plugin.backend.schema import STEPS, is_communication
 
 _MARKER = r"^ProfilerStep#(\d{1,18})$"
@@ -16,8 +16,8 @@ _MARKER = r"^ProfilerStep#(\d{1,18})$"
 def load_steps(db: Database) -> None:
     """Tables ``host_steps`` (markers on the host) and ``step_ranges`` (their work on each device).
 
-    Needs ``tasks``, ``apis`` and ``strings``. A device's range goes from the first task that a
-    node-level call inside the marker launched to the end of the last, but at least to the marker's
+    Needs ``tasks``, ``calls`` and ``strings``. A device's range goes from the first task that a
+    call inside the marker launched to the end of the last, but at least to the marker's
     end; where nothing was launched it is the marker itself.
     """
     con = db.source.con
@@ -29,8 +29,7 @@ def load_steps(db: Database) -> None:
     if not scalar(con, "SELECT count(*) FROM host_steps"):
         db.note("db-steps-missing", "STEP_TIME", table="STEP_TIME", gives="steps")
     launches = (
-        "SELECT a.connection, s.step FROM (SELECT * FROM apis "
-        f"WHERE type = {NODE} AND connection IS NOT NULL) a "
+        "SELECT a.connection, s.step FROM calls a "
         'ASOF JOIN host_steps s ON a.start >= s.start WHERE a."end" <= s."end"'
     )
     con.execute(
@@ -79,8 +78,8 @@ def with_step(rows: str) -> str:
     )
 
 
-def recomputed(db: Database, kernels: str, first_operator: int | None) -> Iterator[Rows]:
-    """Yield ``steps`` from the finished table of kernels (its path).
+def recomputed(db: Database, kernels: str) -> Iterator[Rows]:
+    """Yield ``steps`` from the finished table of kernels (its path). Needs ``host_begin``.
 
     Computing is the union of the kernels, communication that of the operations; what the two
     together leave of the time from the first to the last is free. Without markers there is one
@@ -112,7 +111,7 @@ def recomputed(db: Database, kernels: str, first_operator: int | None) -> Iterat
     def part(name: str) -> str:
         return f"coalesce(any_value(u.ns) FILTER (u.part = '{name}'), 0)"
 
-    begin = "any_value(r.start)" if marked else str(first_operator or "NULL")
+    begin = "any_value(r.start)" if marked else "(SELECT min(start) FROM host_begin)"
     computing, communication, both = part("computing"), part("communication"), part("all")
     columns = {
         "step": "w.step", "device": "w.device", "computing_ns": computing,
@@ -134,4 +133,5 @@ def recomputed(db: Database, kernels: str, first_operator: int | None) -> Iterat
         "LEFT JOIN host_steps r ON r.step = w.step "
         "GROUP BY w.step, w.device ORDER BY w.step, w.device"
     ))  # fmt: skip
-    db.note("steps-recomputed" if marked else "steps-unmarked")
+    if marked:
+        db.note("steps-recomputed", None, gives="steps")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
-from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.readers.db_file import Database
-from tb_npu_plugin.backend.readers.db_load import id_, integer, load, text
+from tb_npu_plugin.backend.readers.db_load import integer, load, text
 
-#: Names that are missing or stand for nothing.
+#: Words that stand for no name.
 NO_NAME = "('N/A', 'NA', '')"
 #: ENUM_API_TYPE as CANN and torch_npu number it, for databases that lost the table.
 API_LEVELS = {
@@ -20,31 +17,48 @@ NODE = 10000
 
 
 def load_strings(db: Database) -> None:
-    """Table ``strings(id, value)``, each id once."""
+    """Table ``strings(id, value, nth)``, each id once, and the list behind :func:`name`.
+
+    ``nth`` is the place in the list; NULL for words that stand for no name.
+    """
+    con = db.source.con
     found = load(db, "all_strings", "STRING_IDS", {"id": integer("id"), "value": text("value")})
     if not found.there:
-        db.note("db-strings-missing", "STRING_IDS")
-    db.source.con.execute(
-        "CREATE OR REPLACE TEMP TABLE strings AS "
-        "SELECT id, first(value) AS value FROM all_strings WHERE id IS NOT NULL GROUP BY id"
+        db.note("db-strings-missing", "STRING_IDS", table="STRING_IDS")
+    con.execute(
+        "CREATE OR REPLACE TEMP TABLE strings AS SELECT *, CASE WHEN value NOT IN "
+        f"{NO_NAME} THEN row_number() OVER (ORDER BY id) END AS nth FROM (SELECT id, "
+        "first(value ORDER BY rowid) AS value FROM all_strings WHERE id IS NOT NULL GROUP BY id)"
     )
-    db.source.con.execute("DROP TABLE all_strings")
+    con.execute("DROP TABLE all_strings")
+    remember(db, "names", "SELECT coalesce(value, '') AS text, id AS place FROM strings")
 
 
-def load_enum(db: Database, target: str, name: str, known: dict[int, str] | None = None) -> None:
+def remember(db: Database, variable: str, rows: str) -> None:
+    """Keep ``text`` of ``rows`` by ``place`` as a list.
+
+    Rows that are sorted already keep their order when names are looked up in a list, and not
+    when they are joined; sorting the names themselves takes four times as long.
+    """
+    db.source.con.execute(
+        f"SET VARIABLE {variable} = (SELECT coalesce(list(text ORDER BY place), []) FROM ({rows}))"
+    )
+
+
+def name(nth: str, variable: str = "names") -> str:
+    """SQL of the text at place ``nth`` of a list that :func:`remember` keeps."""
+    return f"getvariable('{variable}')[{nth}]"
+
+
+def nth(column: str) -> str:
+    """SQL of the place of the name that an id stands for; NULL where there is none."""
+    return f"(SELECT s.nth FROM strings s WHERE s.id = {column})"
+
+
+def load_enum(db: Database, target: str, table: str, known: dict[int, str] | None = None) -> None:
     """Table ``target(id, name)`` of an ENUM_ table, or of what is ``known`` without it."""
-    load(db, target, name, {"id": integer("id"), "name": text("name")})
+    load(db, target, table, {"id": integer("id"), "name": text("name")})
     rows = db.source.con.execute(f"SELECT count(*) FROM {target}").fetchone()
     if known and not (rows and rows[0]):
         values = ", ".join(f"({number}, '{word}')" for number, word in known.items())
         db.source.con.execute(f"INSERT INTO {target} VALUES {values}")
-
-
-def named(columns: Iterable[str], alias: str = "t") -> tuple[dict[str, str], str]:
-    """Names that ids in ``columns`` of ``alias`` stand for: (SQL by column, the joins for them)."""
-    items, joins = {}, []
-    for column in columns:
-        value = f"s_{column}.value"
-        items[column] = f"CASE WHEN {value} NOT IN {NO_NAME} THEN {value} END"
-        joins.append(f"LEFT JOIN strings s_{column} ON s_{column}.id = {alias}.{ident(column)}")
-    return items, " ".join(joins)

@@ -75,89 +75,121 @@ def members(source: Source, keys: Sequence[str]) -> Iterator[Member]:
     """Every member ``len(keys)`` levels deep, in file order; notes go to ``source.notes``.
 
     ``keys``: per level, a regular expression of its keys, by which reading goes on behind a damaged
-    place. Raises :class:`Unreadable` for an empty file or one that holds no JSON object.
+    place, and by which a key that a stray brace moved to another level is put back. Keys that fit
+    no level are taken where they stand. Raises :class:`Unreadable` for an empty file or one that
+    holds no JSON object.
     """
     text = _open(source)
-    resume = re.compile(
-        b"|".join(rb'("(?:' + k.encode() + rb')"\s*:\s*\{)' for k in keys), re.DOTALL
-    )
-    yield from _walk(text, len(keys), resume, source.rel)
+    yield from _Walk(text, keys, source.rel).members()
     _tell(source, text)
 
 
-def _walk(text: _Text, levels: int, resume: re.Pattern[bytes], rel: str) -> Iterator[Member]:
-    data = text.data
-    start = _BLANK.match(data, 3 if data[:3] == codecs.BOM_UTF8 else 0)
-    pos = start.end() if start else 0
-    if data[pos : pos + 1] != b"{":
-        head = data[pos : pos + 60].decode("utf-8", "replace")
-        raise Unreadable(Note("json-no-object", rel, f"byte {pos}", {"head": repr(head)}))
-    pos += 1
-    path: list[str] = []
-    open_ = True  # the outermost object is not closed yet
+class _Walk:
+    """One pass over the structure. ``path``: keys that lead to ``pos``, without the deepest."""
 
-    def skip_damage(at: int, after: int) -> int | None:
-        """Where reading can go on after a damaged member, None where the file is simply cut."""
-        nonlocal open_
-        found = resume.search(data, after)
-        if found is None:
-            return None
-        text.broken.append(at)
-        level = (found.lastindex or 1) - 1
-        path[:] = path[:level] + [""] * (level - len(path))
-        open_ = True
-        return found.start()
+    def __init__(self, text: _Text, keys: Sequence[str], rel: str) -> None:
+        self.text, self.data, self.rel = text, text.data, rel
+        self.levels = [re.compile(key) for key in keys]
+        self.resume = re.compile(
+            b"|".join(rb'("(?:' + key.encode() + rb')"\s*:\s*\{)' for key in keys), re.DOTALL
+        )
+        self.path: list[str] = []
+        self.last = [""] * len(keys)
+        self.pos = 0
+        self.closed = False
+        self.next_known: int | None = -1
 
-    while True:
-        match = _NEXT.match(data, pos) if open_ else None
-        if match is None:
-            blank = _BLANK.match(data, pos)
-            at = blank.end() if blank else pos
-            if at >= len(data):
-                text.cut = pos if open_ else None
+    def members(self) -> Iterator[Member]:
+        data = self.data
+        self.pos = _skip(data, 3 if data[:3] == codecs.BOM_UTF8 else 0)
+        if data[self.pos : self.pos + 1] != b"{":
+            head = data[self.pos : self.pos + 60].decode("utf-8", "replace")
+            place = f"byte {self.pos}"
+            raise Unreadable(Note("json-no-object", self.rel, place, {"head": repr(head)}))
+        self.pos += 1
+        while True:
+            match = None if self.closed else _NEXT.match(data, self.pos)
+            if match is None:
+                at = _skip(data, self.pos)
+                if at < len(data) and self._skip_damage(at, at):
+                    continue
+                if not self.closed:
+                    self.text.cut = at
+                elif at < len(data):
+                    self.text.broken.append(at)
                 return
-            after = skip_damage(at, at)
-            if after is None:
-                if open_:
-                    text.cut = at
+            if match.group(2):
+                self.pos = match.end()
+                if self.path:
+                    self.path.pop()
                 else:
-                    text.broken.append(at)
+                    self.closed = True
+                continue
+            key, begin, at = _key(match.group(1)), match.start(1), match.end()
+            self._put_back(key, begin)
+            level = len(self.path)
+            self.last[level] = key
+            if level + 1 < len(self.levels) and data[at : at + 1] == b"{":
+                self.path.append(key)
+                self.pos = at + 1
+                continue
+            end = _end(data, at, self._stop(at))
+            if end is None:
+                if self._skip_damage(begin, at):
+                    continue
+                self.text.cut = begin
                 return
-            pos = after
-            continue
-        if match.group(2):
-            pos = match.end()
-            if path:
-                path.pop()
-            else:
-                open_ = False
-            continue
-        key, at = _key(match.group(1)), match.end()
-        deep = len(path) + 1 == levels
-        if not deep and data[at : at + 1] == b"{":
-            path.append(key)
-            pos = at + 1
-            continue
-        end = _end(data, at)
-        if end is None:
-            after = skip_damage(match.start(1), at + 1)
-            if after is None:
-                text.cut = match.start(1)
-                return
-            pos = after
-            continue
-        pos = end
-        if not deep:
-            continue
-        value = _decode(text, data[at:end])
-        if value is _BAD:
-            inside = resume.search(data, at + 1, end)
-            if inside:
-                pos = skip_damage(match.start(1), at + 1) or end
-            else:
-                text.broken.append(match.start(1))
-            continue
-        yield Member((*path, key), value, match.start(1))
+            self.pos = end
+            if level + 1 < len(self.levels):
+                continue
+            value = _decode(self.text, data[at:end])
+            if value is not _BAD:
+                yield Member((*self.path, key), value, begin)
+            elif not self._skip_damage(begin, at, end):
+                self.text.broken.append(begin)
+
+    def _put_back(self, key: str, begin: int) -> None:
+        """Correct the path where a stray or missing brace moved ``key`` to another level."""
+        here = len(self.path)
+        if self.levels[here].fullmatch(key):
+            return
+        level = next((i for i, k in enumerate(self.levels) if k.fullmatch(key)), None)
+        if level is not None:
+            self.text.broken.append(begin)
+            self._set_level(level)
+
+    def _set_level(self, level: int) -> None:
+        self.path = [*self.path[:level], *self.last[len(self.path) : level]]
+        self.closed = False
+
+    def _skip_damage(self, begin: int, after: int, before: int | None = None) -> bool:
+        """Go on at the next known key behind ``after``; False where there is none."""
+        end = len(self.data) if before is None else before
+        found = self.resume.search(self.data, after, end)
+        if found is None:
+            return False
+        self.text.broken.append(begin)
+        self._set_level((found.lastindex or 1) - 1)
+        self.pos = found.start()
+        return True
+
+    def _stop(self, at: int) -> int:
+        """Where the value at ``at`` must have ended: in a damaged file, at the next known key.
+
+        Without this bound each of many unclosed objects would be searched to the end of the file.
+        """
+        if not self.text.broken:
+            return len(self.data)
+        if self.next_known is not None and self.next_known <= at:
+            found = self.resume.search(self.data, at)
+            self.next_known = found.start() if found else None
+        return len(self.data) if self.next_known is None else self.next_known
+
+
+def _skip(data: Buffer, at: int) -> int:
+    """Index of the next character that is neither blank nor a comma."""
+    match = _BLANK.match(data, at)
+    return match.end() if match else at
 
 
 _BAD = object()
@@ -192,13 +224,13 @@ def _key(raw: bytes) -> str:
         return raw[1:-1].decode("utf-8", "replace")
 
 
-def _end(data: Buffer, start: int) -> int | None:
-    """Index behind the value that starts at ``start``; None if the file ends first."""
+def _end(data: Buffer, start: int, stop: int) -> int | None:
+    """Index behind the value that starts at ``start``; None if it does not end before ``stop``."""
     if data[start : start + 1] not in (b"{", b"["):
-        match = _SCALAR.match(data, start)
+        match = _SCALAR.match(data, start, stop)
         return match.end() if match and match.end() < len(data) else None
     depth = 0
-    for match in _BRACKETS.finditer(data, start):
+    for match in _BRACKETS.finditer(data, start, stop):
         token = match.group()
         if token in (b"{", b"["):
             depth += 1

@@ -103,7 +103,7 @@ def _without_communication(source: Source, count: int, absent: set[str]) -> Note
     return Note(
         "communication-missing", source.rel, None,
         {"count": count, "why": " (Level0 records none)" if low else "",
-         "why_zh": "(Level0 不记录)" if low else ""},
+         "why_zh": "（Level0 不记录）" if low else ""},
     )  # fmt: skip
 
 

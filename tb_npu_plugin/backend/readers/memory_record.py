@@ -41,7 +41,7 @@ def read(source: Source) -> Iterator[Rows]:
 
     def check(table: str) -> None:
         written.append(table)
-        _check(source, table)
+        check_points(source, table)
         check_times(source, csv, MEMORY_POINTS, table, ("time_ns",))
 
     yield Rows(
@@ -51,7 +51,7 @@ def read(source: Source) -> Iterator[Rows]:
     yield Rows("memory_curve", lambda: curves_sql(source.con, written[-1]))
 
 
-def _check(source: Source, table: str) -> None:
+def check_points(source: Source, table: str) -> None:
     """Findings about the finished table: no rows, totals that contradict each other."""
     row = source.con.execute(
         "SELECT count(*), count(*) FILTER (allocated_bytes > reserved_bytes + ?), "

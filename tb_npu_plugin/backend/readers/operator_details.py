@@ -12,7 +12,7 @@ from tb_npu_plugin.backend.readers.base import Rows, Source, columns_sql, parque
 from tb_npu_plugin.backend.readers.csv_file import open_csv
 from tb_npu_plugin.backend.schema import OPERATORS
 
-VERSION = 1
+VERSION = 2
 TABLES = ("operators", "operator_nested")
 _NAME = re.compile(r"^operator_details\.csv(\.gz)?$")
 #: Host times have steps of 10 ns; sums of several are compared with this slack.
@@ -29,7 +29,7 @@ def read(source: Source) -> Iterator[Rows]:
     items, _missing = columns_sql(csv, OPERATORS)
     tidy = (
         "nullif(rtrim(regexp_replace(input_shapes, ';\\s*', ';', 'g'), ';'), '') AS input_shapes, "
-        "nullif(trim(regexp_replace(stack, ';\\s*', chr(10), 'g')), '') AS stack"
+        "nullif(trim(regexp_replace(stack, ';\\s*', chr(10), 'g'), chr(10) || ' '), '') AS stack"
     )
     nested: list[pd.DataFrame] = []
 

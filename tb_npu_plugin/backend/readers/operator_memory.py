@@ -39,14 +39,14 @@ def read(source: Source) -> Iterator[Rows]:
         return f"SELECT * REPLACE ({derived}) FROM (SELECT {', '.join(items)} FROM {csv.scan()})"
 
     def check(table: str) -> None:
-        _check(source, table, absent)
+        check_blocks(source, table, absent)
         check_times(source, csv, MEMORY_BLOCKS, table, ("alloc_ns", "release_ns"))
 
     yield Rows("memory_blocks", sql, csv.rejects, check)
     source.notes.extend(csv.notes)
 
 
-def _check(source: Source, table: str, absent: set[str]) -> None:
+def check_blocks(source: Source, table: str, absent: set[str]) -> None:
     """Findings about the finished table: no rows, halves of blocks, impossible lifetimes."""
     row = source.con.execute(
         "SELECT count(*), count(*) FILTER (state = 'held'), count(*) FILTER (state = 'before'), "

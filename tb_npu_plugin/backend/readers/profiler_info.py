@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.readers.db_identity import identity
 from tb_npu_plugin.backend.wording import printable
 
 #: These files are a few KB; anything larger is not one of them.
@@ -18,7 +19,6 @@ MAX_BYTES = 16 << 20
 #: Later moments (of the year 2200) are no times; the calendar ends soon after.
 LAST_NS = 7_258_118_400 * 10**9
 _INFO = re.compile(r"^profiler_info(?:_(\d+))?\.json$")
-_DB = re.compile(r"^ascend_pytorch_profiler(?:_(\d+))?\.db$")
 
 
 @dataclass(frozen=True)
@@ -40,10 +40,10 @@ class ProfilerInfo:
     notes: tuple[Note, ...] = ()
 
 
-def read(capture: Path, names: list[str], output_names: list[str]) -> ProfilerInfo:
+def read(capture: Path, names: list[str], databases: list[Path]) -> ProfilerInfo:
     """Read the info and metadata files among ``names`` of directory ``capture``.
 
-    ``output_names``: files of its ASCEND_PROFILER_OUTPUT (a database's name tells the rank).
+    ``databases``: those of its ASCEND_PROFILER_OUTPUT; they tell the rank, and what no file does.
     """
     notes: list[Note] = []
     ranks: list[tuple[str, int]] = []
@@ -65,16 +65,18 @@ def read(capture: Path, names: list[str], output_names: list[str]) -> ProfilerIn
     if "profiler_metadata.json" in names:
         files.append("profiler_metadata.json")
         metadata = _json(capture / "profiler_metadata.json", "profiler_metadata.json", notes)
-    for name in output_names:
-        match = _DB.match(name)
-        if match and match.group(1):
-            ranks.append((name, int(match.group(1)[:18])))
+    start, end = _window(info)
+    for database in databases:
+        known = identity(database)
+        ranks += known.ranks
+        metadata = {**known.metadata, **metadata}
+        if start is None or end is None:
+            start, end = known.start_ns, known.end_ns
     job = _dict(metadata.get("distributed_args"))
     if (rank := _rank(job.get("rank"))) is not None:
         ranks.append(("profiler_metadata.json distributed_args", rank))
     config = _dict(info.get("config"))
     experimental = _dict(config.get("experimental_config"))
-    start, end = _window(info)
     return ProfilerInfo(
         ranks=tuple(ranks),
         start_ns=start,

@@ -33,23 +33,31 @@ def read(source: Source) -> Iterator[Rows]:
         names = ", ".join(f.en for f in absent)
         source.notes.append(Note("column-missing", source.rel, "line 1", {"columns": names}))
 
-    def sql() -> str:
-        rows = f"SELECT {', '.join(items)} FROM {csv.scan()}"
-        sane = ", ".join(
-            f"CASE WHEN {ident(f.key)} BETWEEN 0 AND {LONGEST_NS!r} THEN {ident(f.key)} END "
-            f"AS {ident(f.key)}"
-            for f in STEPS.fields
-            if f.dtype == "DOUBLE"
-        )
-        source.con.execute(f"CREATE OR REPLACE TEMP VIEW raw_steps AS {rows}")
-        return f"SELECT * REPLACE ({sane}) FROM raw_steps"
-
-    def check(table: str) -> None:
-        _impossible(source)
-        _check(source, table)
-
-    yield Rows("steps", sql, csv.rejects, check)
+    yield Rows(
+        "steps",
+        lambda: sane_sql(source, f"SELECT {', '.join(items)} FROM {csv.scan()}"),
+        csv.rejects,
+        lambda table: check_steps(source, table),
+    )
     source.notes.extend(csv.notes)
+
+
+def sane_sql(source: Source, rows: str) -> str:
+    """``rows`` of steps without times that cannot be; :func:`check_steps` tells of those."""
+    sane = ", ".join(
+        f"CASE WHEN {ident(f.key)} BETWEEN 0 AND {LONGEST_NS!r} THEN {ident(f.key)} END "
+        f"AS {ident(f.key)}"
+        for f in STEPS.fields
+        if f.dtype == "DOUBLE"
+    )
+    source.con.execute(f"CREATE OR REPLACE TEMP VIEW raw_steps AS {rows}")
+    return f"SELECT * REPLACE ({sane}) FROM raw_steps"
+
+
+def check_steps(source: Source, table: str) -> None:
+    """Findings about the finished table of :func:`sane_sql`."""
+    _impossible(source)
+    _check(source, table)
 
 
 def _impossible(source: Source) -> None:

@@ -23,7 +23,7 @@ _BARE = re.compile(r"(?<=[:,\[\s])N/A(?=[,\]}\s])")
 _CONTROL = re.compile(rb"[\x00-\x1f]")
 _SURROGATE = re.compile(rb"(\\u[dD][89abAB]\w\w\\u[dD][c-fC-F]\w\w)|\\u[dD][89a-fA-F]\w\w")
 _ESCAPES = {b"\n": rb"\n", b"\r": rb"\r", b"\t": rb"\t"}
-_BLANK = re.compile(rb"[\s,]*")
+BLANK = re.compile(rb"[\s,]*")
 _OBJECT = re.compile(r'\{\s*"(?:ph|name|cat|pid|tid|ts|id|dur|bp|s|args)"\s*:')
 _WIDE = re.compile(r"[\x81-\xfe][\x40-\x7e\x80-\xfe]")
 
@@ -77,14 +77,14 @@ _scanner = json.JSONDecoder(strict=False)
 
 
 def decode_whole(text: bytes) -> list[Event] | None:
-    """The events of ``text``, objects separated by commas; None if anything is wrong with it."""
+    """The events of ``text``, a JSON array of them; None if anything is wrong with it."""
     if not text.isascii():
         try:
             text.decode()
         except UnicodeDecodeError:
             return None
     try:
-        return _whole.decode(b"[" + text + b"]")
+        return _whole.decode(text)
     except (ValueError, RecursionError):
         return None
 
@@ -104,9 +104,7 @@ def mend(text: bytes) -> tuple[bytes, int]:
             return b"null"
         if rb"\u" in word:
             word = _SURROGATE.sub(lambda m: m.group(1) or rb"\ufffd", word)
-        return _CONTROL.sub(
-            lambda m: _ESCAPES.get(m.group()) or rb"\\u%04x" % ord(m.group()), word
-        )
+        return _CONTROL.sub(lambda m: _ESCAPES.get(m.group()) or rb"\\u%04x" % ord(m.group()), word)
 
     return _MENDABLE.sub(fix, text), bare
 
@@ -124,7 +122,7 @@ def walk(buffer: bytes, encoding: str, *, final: bool) -> Block:
     found = Block([], 0)
     pos = 0
     while True:
-        blank = _BLANK.match(buffer, pos)
+        blank = BLANK.match(buffer, pos)
         after = blank.end() if blank else pos
         comma = b"," in buffer[pos:after]
         found.used = pos = after

@@ -18,7 +18,7 @@ from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.base import Source
 from tb_npu_plugin.backend.readers.csv_file import Unreadable
 from tb_npu_plugin.backend.readers.csv_text import transcode
-from tb_npu_plugin.backend.readers.trace_events import Event, decode_whole, mend, walk
+from tb_npu_plugin.backend.readers.trace_events import BLANK, Event, decode_whole, mend, walk
 
 BLOCK_BYTES = 4 << 20
 #: A longer object is none of a profiler's; it is skipped.
@@ -68,7 +68,7 @@ class TraceFile:
                 self.source.progress(min(1.0, stream.position() / size))
                 rest = buffer[used:]
                 self.size += used
-                if not data:
+                if not data and not self.closed:
                     self.cut = self.size if rest.strip(b", \t\r\n") else None
                     self.size += len(rest)
                     return
@@ -89,6 +89,10 @@ class TraceFile:
             if isinstance(found, dict):
                 return found
         return {}
+
+    def around(self, pattern: re.Pattern[bytes]) -> int:
+        """How often ``pattern`` occurs beside the events."""
+        return len(pattern.findall(self._head)) + len(pattern.findall(self._tail))
 
     def _begin(self, stream: _Stream) -> bytes:
         """Read up to the first event. Raises Unreadable where there is no trace."""
@@ -121,7 +125,9 @@ class TraceFile:
             cut = _cut(buffer)
             if cut is None and len(buffer) < MAX_OBJECT_BYTES:
                 return [], 0
-            text = buffer[:cut].lstrip(b", \t\r\n")
+            blank = BLANK.match(buffer)
+            begin = blank.end() if blank else 0
+            text = b"".join((b"[", memoryview(buffer)[begin:cut], b"]"))
             events = decode_whole(text)
             if events is None:
                 events = self._mended(text)
@@ -225,4 +231,3 @@ class _Stream:
     def position(self) -> int:
         """Bytes of the file on disk that were read."""
         return self._raw.tell()
-

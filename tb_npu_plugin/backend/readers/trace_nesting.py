@@ -6,9 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
 
 
-def ends_of(start_ns: Ints, dur_ns: npt.NDArray[np.float64]) -> Ints:
+def ends_of(start_ns: Ints, dur_ns: Floats) -> Ints:
     """Ends for :class:`Nesting`: fractions of a ns cut off, at least 1 ns after the start."""
     whole = np.nan_to_num(np.floor(dur_ns), nan=0.0, posinf=0.0)
     lengths: Ints = np.clip(whole, 1, 2.0**62).astype(np.int64)
@@ -52,7 +53,9 @@ class Nesting:
             if begin < carried:
                 again = Nesting()
                 again.rows = self.rows
-                depth[carried:end] = again._one_by_one(every_start[carried:end], every_end[carried:end])
+                depth[carried:end] = again._one_by_one(
+                    every_start[carried:end], every_end[carried:end]
+                )
             else:
                 again = Nesting()
                 depth[begin:end] = again._one_by_one(every_start[begin:end], every_end[begin:end])
@@ -100,5 +103,5 @@ def _last_per_row(depth: Ints) -> Ints:
         return depth
     backwards = depth[::-1]
     rows, first = np.unique(backwards, return_index=True)
-    last: Ints = len(depth) - 1 - first
-    return last[rows <= depth[-1]]
+    last: Ints = (len(depth) - 1 - first)[rows <= depth[-1]]
+    return last

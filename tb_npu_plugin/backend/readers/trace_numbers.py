@@ -72,18 +72,23 @@ def _instant(text: bytes) -> int:
         return int(UNKNOWN)
 
 
-def durations(values: Sequence[float | str | None]) -> Floats:
+def durations(values: Sequence[Any]) -> Floats:
     """µs to ns, rounded at 1e-6 ns; NaN for what is no number."""
+    return np.round(numbers(values) * 1e3, 6)
+
+
+def numbers(values: Sequence[Any]) -> Floats:
+    """Numbers, also written as text; NaN for what is none."""
     try:
         found = np.array(values, dtype=np.float64)
-    except (ValueError, OverflowError):
-        found = np.array([_duration(v) for v in values], dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        found = np.array([_number(v) for v in values], dtype=np.float64)
     found[~np.isfinite(found)] = np.nan
-    return np.round(found * 1e3, 6)
+    return found
 
 
-def _duration(value: float | str | None) -> float:
+def _number(value: Any) -> float:
     try:
-        return float("nan" if value is None else value)
-    except (ValueError, OverflowError):
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
         return float("nan")

@@ -6,8 +6,10 @@ Rows go to Parquet parts at once, so memory holds one block; tracks are numbered
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain, compress, repeat
+from operator import attrgetter
 from typing import Any
 
 import msgspec
@@ -16,13 +18,34 @@ import numpy as np
 from tb_npu_plugin.backend.readers.base import Source
 from tb_npu_plugin.backend.readers.spill import Spill
 from tb_npu_plugin.backend.readers.trace_events import Event
-from tb_npu_plugin.backend.readers.trace_numbers import UNKNOWN, durations, instants
+from tb_npu_plugin.backend.readers.trace_numbers import (
+    UNKNOWN,
+    durations,
+    instants,
+    numbers,
+)
 
 Key = tuple[int | str, int | str]
-#: Members of a counter's arguments that tell one counter from another of its name.
-_LABELS = ("acc_id",)
+#: A member of a counter's arguments that tells one counter from another of its name.
+_LABEL = "acc_id"
 _FLOWS = ("s", "t", "f")
 _INSTANTS = ("i", "I", "R", "n")
+_KNOWN = {"X", "C", "M", "B", "E", "", *_FLOWS, *_INSTANTS}
+_KEY = attrgetter("pid", "tid")
+
+
+class _Series(dict[tuple[str, str], str]):
+    """(series, label) -> the series' name; few, so that they need not be made each time."""
+
+    def __missing__(self, key: tuple[str, str]) -> str:
+        if len(self) > MAX_SERIES:
+            self.clear()
+        self[key] = name = key[0] + key[1]
+        return name
+
+
+_SERIES = _Series()
+MAX_SERIES = 100_000
 
 
 class _Codes(dict[Key, int]):
@@ -57,11 +80,9 @@ class Names:
 
 
 class TraceRows:
-    """Collects a trace's rows; ``watch`` is shown every batch of events before it is stored."""
+    """Collects a trace's rows."""
 
-    def __init__(
-        self, source: Source, watch: Callable[[list[Event]], None] = lambda _events: None
-    ) -> None:
+    def __init__(self, source: Source) -> None:
         con, folder = source.con, source.scratch
         self.names = Names()
         self.codes = _Codes()
@@ -79,33 +100,35 @@ class TraceRows:
         })  # fmt: skip
         self.without_time = 0
         self.without_duration = 0
-        self.negative: list[float] = []
+        self.negative = 0
+        self.least_ns = 0.0
         self.other_phases: Counter[str] = Counter()
-        self._watch = watch
         self._events = 0
         self._open: dict[Key, list[tuple[int, Event]]] = defaultdict(list)
 
     def add(self, events: list[Event]) -> None:
         """A batch of events, in the order of the file."""
-        self._watch(events)
         phases = [e.ph for e in events]
         kinds = set(phases)
-        if "X" in kinds:
-            self._slices(events, phases)
-        if not kinds.isdisjoint(_INSTANTS):
-            self._instants(events, phases)
-        if not kinds.isdisjoint(_FLOWS):
-            self._flows([e for e in events if e.ph in _FLOWS])
-        if "C" in kinds:
-            self._counters([e for e in events if e.ph == "C"])
-        if "M" in kinds:
-            for event in events:
-                if event.ph == "M":
-                    self.names.add(event)
-        if "B" in kinds or "E" in kinds:
-            self._pairs(events)
-        known = {"X", "C", "M", "B", "E", "", *_FLOWS, *_INSTANTS}
-        for phase in kinds - known:
+
+        def of(*wanted: str) -> tuple[list[int], list[Event]]:
+            if kinds.isdisjoint(wanted):
+                return [], []
+            one = wanted[0]
+            chosen = (
+                [p == one for p in phases] if len(wanted) == 1 else [p in wanted for p in phases]
+            )
+            ordinals = range(self._events, self._events + len(events))
+            return list(compress(ordinals, chosen)), list(compress(events, chosen))
+
+        self._slices(*of("X"))
+        self._instants(*of(*_INSTANTS))
+        self._flows(of(*_FLOWS)[1])
+        self._counters(of("C")[1])
+        for event in of("M")[1]:
+            self.names.add(event)
+        self._pairs(*of("B", "E"))
+        for phase in kinds - _KNOWN:
             self.other_phases[phase[:8]] += phases.count(phase)
         self._events += len(events)
 
@@ -116,28 +139,26 @@ class TraceRows:
                 self._store([ordinal], [event], instants([event.ts]), durations([None]))
         self._open.clear()
 
-    def _slices(self, events: list[Event], phases: list[str]) -> None:
-        ordinals = [i for i, phase in enumerate(phases, self._events) if phase == "X"]
-        chosen = [e for e in events if e.ph == "X"]
-        found = durations([e.dur for e in chosen])
-        self._store(ordinals, chosen, instants([e.ts for e in chosen]), found)
+    def _slices(self, ordinals: list[int], events: list[Event]) -> None:
+        found = durations([e.dur for e in events])
+        self._store(ordinals, events, instants([e.ts for e in events]), found)
 
-    def _instants(self, events: list[Event], phases: list[str]) -> None:
-        ordinals = [i for i, phase in enumerate(phases, self._events) if phase in _INSTANTS]
-        chosen = [e for e in events if e.ph in _INSTANTS]
-        zero = np.zeros(len(chosen))
-        self._store(ordinals, chosen, instants([e.ts for e in chosen]), zero, "i")
+    def _instants(self, ordinals: list[int], events: list[Event]) -> None:
+        zero = np.zeros(len(events))
+        self._store(ordinals, events, instants([e.ts for e in events]), zero, "i")
 
     def _store(
         self, ordinals: list[int], events: list[Event], start: Any, dur: Any, phase: str = "X"
     ) -> None:
+        if not events:
+            return
         self.without_duration += int(np.isnan(dur).sum())
         below = dur[dur < 0]
         if len(below):
-            self.negative += below[:1].tolist() + [0.0] * (len(below) - 1)
-        codes = self.codes
+            self.negative += len(below)
+            self.least_ns = min(self.least_ns, float(below.min()))
         columns = [
-            [codes[e.pid, e.tid] for e in events], ordinals, [phase] * len(events),
+            self._codes(events), ordinals, [phase] * len(events),
             [e.name for e in events], [e.cat or "" for e in events], start, dur,
             texts([e.args for e in events]),
         ]  # fmt: skip
@@ -152,41 +173,44 @@ class TraceRows:
         at = np.flatnonzero(timed).tolist()
         return [[column[i] for i in at] for column in columns]
 
+    def _codes(self, events: list[Event]) -> list[int]:
+        return list(map(self.codes.__getitem__, map(_KEY, events)))
+
     def _flows(self, events: list[Event]) -> None:
-        codes = self.codes
+        if not events:
+            return
         start = instants([e.ts for e in events])
         columns: list[Any] = [
             [e.ph for e in events], [e.cat or "" for e in events], [e.name for e in events],
-            ids([e.id for e in events]), [codes[e.pid, e.tid] for e in events], start,
+            ids([e.id for e in events]), self._codes(events), start,
         ]  # fmt: skip
         timed = start != UNKNOWN
         self.flow_ends.add(*(columns if timed.all() else self._timed(columns, timed)))
 
     def _counters(self, events: list[Event]) -> None:
-        start = instants([e.ts for e in events])
-        rows: list[tuple[int, str, str, int, Any]] = []
-        codes, add = self.codes, rows.append
-        for event, time, args in zip(
-            events, start.tolist(), _arguments([e.args for e in events]), strict=True
-        ):
-            if time == UNKNOWN:
-                self.without_time += 1
-                continue
-            code = codes[event.pid, event.tid]
-            labels = ""
-            for label in _LABELS:
-                if label in args:
-                    labels = f" {label} {args.pop(label)}"
-            for series, value in args.items():
-                add((code, event.name, series + labels, time, value))
-        if not rows:
+        if not events:
             return
-        code_, name, series_, time_, value_ = zip(*rows, strict=True)
-        self.counters.add(code_, name, series_, time_, durations(value_) / 1e3)
+        start = instants([e.ts for e in events])
+        self.without_time += int((start == UNKNOWN).sum())
+        args = _arguments([e.args for e in events])
+        # Of counters of one name some are told apart by a member that is no value.
+        labels = [f" {_LABEL} {a.pop(_LABEL)}" if _LABEL in a else "" for a in args]
+        counts = [len(a) for a in args]
+        columns: list[list[Any]] = [
+            self._codes(events), [e.name for e in events], start.tolist(), labels,
+        ]  # fmt: skip
+        if counts.count(1) != len(counts):
+            columns = [list(chain.from_iterable(map(repeat, c, counts))) for c in columns]
+        series = list(
+            map(_SERIES.__getitem__, zip(chain.from_iterable(args), columns[3], strict=True))
+        )
+        values = numbers([value for a in args for value in a.values()])
+        if series:
+            self.counters.add(columns[0], columns[1], series, columns[2], values)
 
-    def _pairs(self, events: Iterable[Event]) -> None:
+    def _pairs(self, ordinals: list[int], events: list[Event]) -> None:
         """Slices that are written as a begin and an end; ends belong to the last begin."""
-        for ordinal, event in enumerate(events, self._events):
+        for ordinal, event in zip(ordinals, events, strict=True):
             held = self._open[event.pid, event.tid]
             if event.ph == "B":
                 held.append((ordinal, event))

@@ -54,7 +54,10 @@ class Captures(msgspec.Struct):
 
 
 class Job(msgspec.Struct):
+    """A file that is being read. ``label``: its capture, as in :class:`CaptureInfo`."""
+
     capture_id: str
+    label: str
     file: str
     bytes: int
     progress: float

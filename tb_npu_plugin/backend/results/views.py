@@ -31,6 +31,9 @@ class Card(msgspec.Struct):
 class StepBar(msgspec.Struct):
     """Where the time of one bar went, ns; segments before the stage first, in drawing order.
 
+    They add up: communication leaves out its receive part, which is the bubble. The stage leaves
+    out the bubble too, so the segments after preparing sum to stage + bubble.
+
     ``label`` names the bar. An unknown part is ``None``.
     """
 

@@ -46,6 +46,7 @@ from tb_npu_plugin.backend.schema.operators import (
     OPERATORS,
 )
 from tb_npu_plugin.backend.schema.steps import STEPS
+from tb_npu_plugin.backend.schema.trace import COUNTERS, FLOWS, SLICES, TRACK_KINDS, TRACKS
 
 __all__ = [
     "AI_CPU",
@@ -55,6 +56,8 @@ __all__ = [
     "COMM_MATRIX",
     "COMM_OPS",
     "COMM_PACKETS",
+    "COUNTERS",
+    "FLOWS",
     "KERNELS",
     "KERNEL_SUMMARY",
     "L2_CACHE",
@@ -68,9 +71,12 @@ __all__ = [
     "OPERATOR_NESTED",
     "OP_STATISTICS",
     "PMU_DEFAULT_UNIT",
+    "SLICES",
     "STATIC_MEMORY",
     "STEPS",
     "TABLES",
+    "TRACKS",
+    "TRACK_KINDS",
     "Field",
     "TableSchema",
     "block_state_sql",
@@ -104,5 +110,9 @@ TABLES = {
         COMM_LINKS,
         COMM_PACKETS,
         COMM_MATRIX,
+        TRACKS,
+        SLICES,
+        FLOWS,
+        COUNTERS,
     )
 }

@@ -13,17 +13,17 @@ MEGABYTE = 1_000_000
 _NAME = Field("name", "VARCHAR", "name", "Operation", "通信算子")
 _TYPE = Field("type", "VARCHAR", "text", "Type", "类型",
               about_en="allreduce, allgather, send …, from the operation's name",
-              about_zh="由算子名得出:allreduce、allgather、send 等")  # fmt: skip
+              about_zh="由算子名得出：allreduce、allgather、send 等")  # fmt: skip
 _KIND = Field("kind", "VARCHAR", "text", "Kind", "类别", shown=False,
               about_en="collective, or p2p (send, receive)",
-              about_zh="集合通信(collective)或点对点(p2p)")  # fmt: skip
+              about_zh="集合通信（collective）或点对点（p2p）")  # fmt: skip
 _GROUP = Field("comm_group", "VARCHAR", "id", "Group id", "通信域 ID", shown=False,
                about_en="Hash of the communication group's full name",
                about_zh="通信域全名的哈希值")  # fmt: skip
 _STEP = Field("step", "BIGINT", "step", "Step", "Step")
 _LINK = Field("link", "VARCHAR", "text", "Link", "链路",
               about_en="Link type: HCCS, PCIE, SIO, RDMA …; SDMA is HCCS + PCIE + SIO",
-              about_zh="链路类型:HCCS、PCIE、SIO、RDMA 等;SDMA 为 HCCS + PCIE + SIO 之和")  # fmt: skip
+              about_zh="链路类型：HCCS、PCIE、SIO、RDMA 等；SDMA 为 HCCS + PCIE + SIO 之和")  # fmt: skip
 
 COMM_OPS = TableSchema(
     "comm_ops",
@@ -38,15 +38,15 @@ COMM_OPS = TableSchema(
               about_zh="主平面上与其他卡收发数据的时间"),
         Field("wait_ns", "DOUBLE", "duration", "Wait", "等待",
               about_en="Waiting for other ranks (Notify_Wait), on the main plane",
-              about_zh="主平面上等待其他卡(Notify_Wait)的时间"),
+              about_zh="主平面上等待其他卡（Notify_Wait）的时间"),
         Field("synchronization_ns", "DOUBLE", "duration", "Synchronization", "同步",
               about_en="The part of the wait that lies before the first transit",
-              about_zh="首次传输之前的等待,包含在等待之内"),
+              about_zh="首次传输之前的等待，包含在等待之内"),
         Field("idle_ns", "DOUBLE", "duration", "Idle", "空闲",
               about_en="Elapse without transit and wait", about_zh="总耗时减去传输与等待"),
         Field("size_bytes", "DOUBLE", "bytes", "Size", "数据量",
               about_en="Sum over the link types (SDMA, itself a sum, is not added again)",
-              about_zh="各链路类型之和(SDMA 本身是合计,不重复计入)"),
+              about_zh="各链路类型之和（SDMA 本身是合计，不重复计入）"),
         Field("links", "VARCHAR", "text", "Links", "链路",
               about_en="Link types that moved data", about_zh="传输了数据的链路类型"),
     ),
@@ -60,16 +60,16 @@ COMM_LINKS = TableSchema(
         Field("size_bytes", "DOUBLE", "bytes", "Size", "数据量"),
         Field("time_ns", "DOUBLE", "duration", "Time", "时间",
               about_en="Transit time over all planes; may pass the operation's own",
-              about_zh="所有平面的传输时间之和,可能大于算子的传输时间"),
+              about_zh="所有平面的传输时间之和，可能大于算子的传输时间"),
         Field("bandwidth_bytes_per_s", "DOUBLE", "rate", "Bandwidth", "带宽",
               about_en="Size over time", about_zh="数据量除以时间"),
         Field("large_packet_ratio", "DOUBLE", "ratio", "Large packets", "大包占比",
               about_en="Packets above 32 MB (RDMA: 0.5 MB)",
-              about_zh="大于 32 MB(RDMA 为 0.5 MB)的包的占比"),
+              about_zh="大于 32 MB（RDMA 为 0.5 MB）的包的占比"),
         Field("packets", "BIGINT", "int", "Packets", "包数"),
         Field("is_sum", "BIGINT", "int", "Sum of others", "为其他链路之和", shown=False,
               about_en="1: the sum of other rows of the operation, never to be added to them",
-              about_zh="1:同一算子其他行之和,不可再与其相加"),
+              about_zh="1：同一算子其他行之和，不可再与其相加"),
     ),
     MEGABYTE,
 )  # fmt: skip
@@ -100,13 +100,13 @@ COMM_MATRIX = TableSchema(
               about_en="Size over time", about_zh="数据量除以时间"),
         Field("operation", "VARCHAR", "name", "Operation", "通信算子",
               about_en="The operation the link's figures are of; sums have none",
-              about_zh="该链路数据所属的算子;合计行没有"),
+              about_zh="该链路数据所属的算子；合计行没有"),
         Field("key", "VARCHAR", "text", "Key", "键", shown=False),
         _TYPE,
         Field("pick", "VARCHAR", "text", "Part", "取值",
               about_en="total, or the operation by bandwidth of the link: top1, middle, bottom1-3; "
                        "op: every operation (old versions)",
-              about_zh="total 为合计;top1、middle、bottom1-3 按该链路带宽取的算子;op 为逐个算子(旧版本)"),
+              about_zh="total 为合计；top1、middle、bottom1-3 按该链路带宽取的算子；op 为逐个算子（旧版本）"),
         _KIND, _GROUP, _STEP,
     ),
     MEGABYTE,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal
 
 from tb_npu_plugin.backend.results import Kind
@@ -54,6 +55,7 @@ _UNIT = re.compile(
 )
 
 
+@lru_cache(maxsize=4096)
 def split_unit(header: str) -> tuple[str, str]:
     """``"Duration(us)"`` -> ``("Duration", "us")``; the unit is "" where the header has none.
 
@@ -64,6 +66,7 @@ def split_unit(header: str) -> tuple[str, str]:
     return (text[: match.start()], match.group(1)) if match else (text, "")
 
 
+@lru_cache(maxsize=4096)
 def header_key(header: str) -> str:
     """What two headers must share to be the same column: name without unit, case, blanks, ``_``."""
     return re.sub(r"[\s_]+", " ", split_unit(header)[0]).strip().lower()

@@ -14,7 +14,7 @@ KERNELS = TableSchema(
         Field(
             "core", "VARCHAR", "core", "Core", "核类型", ("Accelerator Core", "Task Type"),
             "Which unit ran it: cube (AI_CORE), vector, mixed, AI CPU or communication",
-            "执行单元:Cube(AI_CORE)、Vector、混合、AI CPU 或通信",
+            "执行单元：Cube(AI_CORE)、Vector、混合、AI CPU 或通信",
         ),
         Field("step", "BIGINT", "step", "Step", "Step", ("Step Id",)),
         Field("device", "BIGINT", "device", "Device", "设备", ("Device_id",), shown=False),
@@ -27,7 +27,7 @@ KERNELS = TableSchema(
         Field(
             "wait_ns", "DOUBLE", "duration", "Wait", "等待", ("Wait Time", "Task Wait Time"),
             "Gap to the end of the previous row over all streams, at least 0",
-            "与上一行(所有流)结束时间的间隔,最小为 0",
+            "与上一行（所有流）结束时间的间隔，最小为 0",
         ),
         Field("stream", "BIGINT", "id", "Stream", "流", ("Stream ID",)),
         Field("task", "BIGINT", "id", "Task", "任务", ("Task ID",), shown=False),
@@ -36,7 +36,7 @@ KERNELS = TableSchema(
         Field(
             "blocks", "BIGINT", "int", "Blocks", "核数", ("Block Dim", "Block Num"),
             "Launched blocks; may pass the number of physical cores",
-            "下发的 Block 数,可能超过物理核数",
+            "下发的 Block 数，可能超过物理核数",
         ),
         Field("mix_blocks", "BIGINT", "int", "Mix blocks", "Mix 核数",
               ("Mix Block Dim", "Mix Block Num"), shown=False),

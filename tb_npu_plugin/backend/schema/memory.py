@@ -15,13 +15,13 @@ _COMPONENT = Field(
     "component", "VARCHAR", "text", "Component", "组件", ("Component",),
     "PTA: PyTorch's caching allocator; GE: CANN's graph engine; PTA+GE: their sum; APP: the "
     "process as the driver sees it",
-    "PTA:PyTorch 缓存分配器;GE:CANN 图引擎;PTA+GE:两者之和;APP:驱动看到的进程总量",
+    "PTA:PyTorch 缓存分配器；GE:CANN 图引擎；PTA+GE：两者之和；APP：驱动看到的进程总量",
 )  # fmt: skip
 
 #: What became of a block, by :func:`block_state_sql`: word -> (English, Chinese).
 BLOCK_STATES: dict[BlockState, tuple[str, str]] = {
-    "held": ("Never released in the capture (leak candidate)", "采集期间未释放(疑似泄漏)"),
-    "before": ("Released, but allocated before the capture", "已释放,但在采集开始前分配"),
+    "held": ("Never released in the capture (leak candidate)", "采集期间未释放（疑似泄漏）"),
+    "before": ("Released, but allocated before the capture", "已释放，但在采集开始前分配"),
     "zero": ("Zero lifetime", "生命周期为零"),
     "released": ("Allocated and released in the capture", "采集期间分配并释放"),
     "unknown": ("Neither allocation nor release known", "分配与释放时间均未知"),
@@ -39,8 +39,8 @@ MEMORY_BLOCKS = TableSchema(
         Field("state", "VARCHAR", "text", "State", "状态", (),
               "released, held (never released in the capture: leak candidate), before (released, "
               "but allocated before the capture), zero (zero lifetime), unknown",
-              "released 已释放;held 采集期间未释放(疑似泄漏);before 已释放但在采集开始前分配;"
-              "zero 生命周期为零;unknown 未知"),
+              "released 已释放；held 采集期间未释放（疑似泄漏）；before 已释放但在采集开始前分配；"
+              "zero 生命周期为零；unknown 未知"),
         Field("alloc_ns", "BIGINT", "time", "Allocated", "分配时间", ("Allocation Time",)),
         Field("release_ns", "BIGINT", "time", "Released", "释放时间", ("Release Time",),
               "Given back by the tensor", "张量释放该块的时间"),
@@ -65,7 +65,7 @@ MEMORY_BLOCKS = TableSchema(
         Field("release_active_bytes", "DOUBLE", "bytes", "Total active after release",
               "释放后占用总量", ("Release Total Active",), shown=False),
         Field("stream_ptr", "VARCHAR", "id", "Stream pointer", "流指针", ("Stream Ptr",),
-              "A key, not a stream id", "仅作标识,不是流 ID", shown=False),
+              "A key, not a stream id", "仅作标识，不是流 ID", shown=False),
         _DEVICE,
     ),
 )  # fmt: skip
@@ -80,7 +80,7 @@ MEMORY_POINTS = TableSchema(
         Field("reserved_bytes", "DOUBLE", "bytes", "Reserved", "预留", ("Total Reserved",),
               "Taken from the device by the component", "组件向设备申请的总量"),
         Field("active_bytes", "DOUBLE", "bytes", "Active", "占用", ("Total Active",),
-              "Allocated, or released and still used by a stream", "已分配,或已释放但仍被流使用"),
+              "Allocated, or released and still used by a stream", "已分配，或已释放但仍被流使用"),
         Field("stream_ptr", "VARCHAR", "id", "Stream pointer", "流指针", ("Stream Ptr",),
               shown=False),
         _DEVICE,
@@ -107,7 +107,7 @@ MODULE_MEMORY = TableSchema(
     "module_memory",
     (
         Field("component", "VARCHAR", "name", "Module", "模块", ("Component",),
-              "A module of CANN or the driver (HCCL, RUNTIME, …)", "CANN 或驱动的模块(HCCL、RUNTIME 等)"),
+              "A module of CANN or the driver (HCCL, RUNTIME, …)", "CANN 或驱动的模块（HCCL、RUNTIME 等）"),
         Field("time_ns", "BIGINT", "time", "Time", "时间", ("Timestamp",)),
         Field("reserved_bytes", "DOUBLE", "bytes", "Reserved", "预留", ("Total Reserved",)),
         _DEVICE,

@@ -38,7 +38,7 @@ def api_query(sel: Selected, group: str) -> Query | None:
     groups = [g for g in GROUPS if len(sel.captures) > 1 or g not in ("rank", "name")]
     whole = f"(SELECT sum(total_ns) FROM {source})"
     share = sel.word("Share of the listed API time; levels call each other, so the sum counts "
-                     "some time twice", "占所列 API 耗时;层级间存在嵌套调用,合计会重复计时")  # fmt: skip
+                     "some time twice", "占所列 API 耗时；层级间存在嵌套调用，合计会重复计时")  # fmt: skip
     by_key = {f.key: col(f, sel.lang) for f in API_STATISTICS.fields}
     if not keys:
         columns = list(by_key.values())
@@ -72,7 +72,7 @@ def _note(sel: Selected, source: str) -> str:
     parts = [
         sel.word(
             f"{level or '?'}: {int(count or 0):,} calls, {wording.duration(total)}",
-            f"{level or '?'}:{int(count or 0):,} 次,{wording.duration(total)}",
+            f"{level or '?'}:{int(count or 0):,} 次，{wording.duration(total)}",
         )
         for level, count, total in row
     ]

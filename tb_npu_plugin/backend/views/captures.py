@@ -40,7 +40,7 @@ def progress(store: Store) -> results.Progress:
                 total += weight
                 done += weight * (state.progress if pending else 1.0)
             if state.state == "running":
-                jobs.append(results.Job(capture.capture_id, state.source.rel, state.source.size,
+                jobs.append(results.Job(capture.capture_id, _label(capture), state.source.rel, state.source.size,
                                         state.progress))  # fmt: skip
     growing = any(store.growing(c.capture_id) for c in store.captures())
     state_word = "scanning" if not store.scanned else "ingesting" if busy or growing else "idle"
@@ -69,8 +69,14 @@ def _recording(store: Store, recording: Recording) -> results.RecordingInfo:
     )
 
 
+def _label(capture: Capture) -> str:
+    return f"Rank {capture.rank}" if capture.rank is not None else capture.worker
+
+
 def _capture(store: Store, capture: Capture) -> results.CaptureInfo:
-    states = store.files(capture.capture_id)
+    every = store.files(capture.capture_id)
+    # What is read only when a view asks is nothing that a capture waits for.
+    states = [s for s in every if not (s.lazy and s.state == "waiting")]
     pending = [s for s in states if s.state in ("queued", "running", "waiting")]
     ready = [s for s in states if s.state == "ready"]
     weight = sum(max(1, s.source.size) for s in states)
@@ -78,8 +84,10 @@ def _capture(store: Store, capture: Capture) -> results.CaptureInfo:
     state: results.State
     if store.growing(capture.capture_id):
         state = "growing"
-    elif not states:
+    elif not every:
         state = "empty"
+    elif not states:
+        state = "ready"
     elif any(s.state != "waiting" for s in pending):
         state = "ingesting"
     elif not ready and not pending:
@@ -99,7 +107,7 @@ def _capture(store: Store, capture: Capture) -> results.CaptureInfo:
         progress=done / weight if weight else 1.0,
         level=capture.info.level,
         bytes=capture.bytes,
-        label=f"Rank {capture.rank}" if capture.rank is not None else capture.worker,
+        label=_label(capture),
     )
 
 

@@ -145,15 +145,15 @@ def _note(sel: Selected, ends: list[_End], rows: list[tuple[Any, ...]]) -> str:
         notes.append(w(
             f"Local ranks (e.g. local rank {first[2]}) are positions in a communication group: "
             "no file tells which global ranks they are.",
-            f"域内序号(例如 {first[2]})是在通信域中的位置:没有文件说明对应的全局卡号。"))  # fmt: skip
+            f"域内序号（例如 {first[2]}）是在通信域中的位置：没有文件说明对应的全局卡号。"))  # fmt: skip
     if any(row[8] for row in rows):
         notes.append(w(
             "Positions in the group are taken as ranks: each capture's own position is its rank.",
-            "将通信域内的序号视为卡号:各采集自身的序号与其卡号一致。"))  # fmt: skip
+            "将通信域内的序号视为卡号：各采集自身的序号与其卡号一致。"))  # fmt: skip
     if any(row[4] == LOCAL for row in rows):
         notes.append(w("LOCAL copies have no link bandwidth and are left out of it.",
-                       "LOCAL 为芯片内拷贝,不计入链路带宽。"))  # fmt: skip
+                       "LOCAL 为芯片内拷贝，不计入链路带宽。"))  # fmt: skip
     if len(ends) > MAX_RANKS:
         notes.append(w(f"The first {MAX_RANKS} of {len(ends):,} ranks are shown: select ranks to see others.",
-                       f"仅显示 {len(ends):,} 个中的前 {MAX_RANKS} 个:可选择卡号查看其他。"))  # fmt: skip
+                       f"仅显示 {len(ends):,} 个中的前 {MAX_RANKS} 个：可选择卡号查看其他。"))  # fmt: skip
     return " ".join(notes)

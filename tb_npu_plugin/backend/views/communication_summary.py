@@ -105,7 +105,7 @@ def communication_line(sel: Selected) -> str:
     w, text = sel.word, wording.duration
     who = longest.label
     if total > 1:
-        who += w(f", the longest of {total}", f"({total} 个中最长)")
+        who += w(f", the longest of {total}", f"（{total} 个中最长）")
     count = longest.operations
     line = w(f"{count:,} operation{'s' if count != 1 else ''} on {who}",
              f"{who}:{count:,} 个通信算子")  # fmt: skip
@@ -116,10 +116,10 @@ def communication_line(sel: Selected) -> str:
         ).format(text(longest.elapse_ns), *parts)
     if longest.incomplete:
         line += w(f" ({longest.incomplete} with unknown times left out)",
-                  f"(另有 {longest.incomplete} 个时间未知,未计入)")  # fmt: skip
+                  f"（另有 {longest.incomplete} 个时间未知，未计入）")  # fmt: skip
     over = [link.link for link in longest.links if link.size_bytes and not link.sum_of_others]
     if over and longest.size_bytes:
-        line += w("; {0} over {1}", ";通过 {1} 传输 {0}").format(
+        line += w("; {0} over {1}", "；通过 {1} 传输 {0}").format(
             wording.traffic(longest.size_bytes), ", ".join(over)
         )
     return line + w(".", "。")

@@ -44,10 +44,10 @@ def operations(sel: Selected) -> Query | None:
         _rate(sel, "size_bytes / nullif(elapse_ns, 0) * 1e9", aggregate=False),
         Col("wait_ratio", "ratio", w("Wait share", "等待占比"),
             "wait_ns / nullif(wait_ns + transit_ns, 0)", w("Wait / (wait + transit)",
-            "等待 / (等待 + 传输)"), shown=False),
+            "等待 / （等待 + 传输）"), shown=False),
         Col("synchronization_ratio", "ratio", w("Synchronization share", "同步占比"),
             "synchronization_ns / nullif(synchronization_ns + transit_ns, 0)",
-            w("Synchronization / (synchronization + transit)", "同步 / (同步 + 传输)"),
+            w("Synchronization / (synchronization + transit)", "同步 / （同步 + 传输）"),
             shown=False),
         Col("row", "int", w("Row", "行"), "row", shown=False),
     ]  # fmt: skip
@@ -98,10 +98,10 @@ def grouped(sel: Selected, group: str) -> Query | None:
         add(key, "duration", f.en, f.zh, f"sum({key})", pick(sel.lang, f.about_en, f.about_zh))
     add("wait_ratio", "ratio", "Wait share", "等待占比",
         _ratio("wait_ns", "wait_ns + transit_ns"), w("Wait / (wait + transit)",
-        "等待 / (等待 + 传输)"), shown=False)  # fmt: skip
+        "等待 / （等待 + 传输）"), shown=False)  # fmt: skip
     add("synchronization_ratio", "ratio", "Synchronization share", "同步占比",
         _ratio("synchronization_ns", "synchronization_ns + transit_ns"),
-        w("Synchronization / (synchronization + transit)", "同步 / (同步 + 传输)"),
+        w("Synchronization / (synchronization + transit)", "同步 / （同步 + 传输）"),
         shown=False)  # fmt: skip
     for key, en, zh in (("avg", "Avg", "平均"), ("min", "Min", "最小"), ("max", "Max", "最大")):
         add(f"{key}_ns", "duration", en, zh, f"{key}(elapse_ns)",
@@ -136,14 +136,14 @@ def links(sel: Selected) -> Query | None:
         ),
         Col("size_ratio", "ratio", w("Share of size", "数据量占比"),
             f"CASE WHEN max(is_sum) = 0 THEN sum(size_bytes) / nullif({whole}, 0) END",
-            w("Of all link types; a sum of others has none", "占所有链路类型的比例;合计行没有"),
+            w("Of all link types; a sum of others has none", "占所有链路类型的比例；合计行没有"),
             aggregate=True),
         Col("count", "int", w("Operations", "算子数"), "count(*) FILTER (size_bytes > 0)",
             w("Operations that moved data over it", "通过该链路传输了数据的算子数"),
             aggregate=True),
         Col("made_of", "text", w("Made of", "组成"),
             "CASE WHEN max(is_sum) = 1 THEN 'HCCS + PCIE + SIO' END",
-            w("A sum of other rows: not to be added to them", "其他行之和,不可再相加"),
+            w("A sum of other rows: not to be added to them", "其他行之和，不可再相加"),
             aggregate=True),
     ]  # fmt: skip
     return Query(source, columns, "link", "size_bytes:desc,link", ["link"], "link")
@@ -183,8 +183,8 @@ def matrix_rows(sel: Selected) -> Query | None:
         f"WHEN {quote(key)} THEN {quote(text)}"
         for key, text in (
             ("rank", w("ranks", "卡号")),
-            ("assumed", w("ranks (assumed)", "卡号(推定)")),
-            ("local", w("local rank, no global mapping", "域内序号,无法映射到全局卡号")),
+            ("assumed", w("ranks (assumed)", "卡号（推定）")),
+            ("local", w("local rank, no global mapping", "域内序号，无法映射到全局卡号")),
         )
     )
     columns = []
@@ -193,14 +193,14 @@ def matrix_rows(sel: Selected) -> Query | None:
         if f.key in ("src", "dst"):
             columns[-1] = Col(f.key, "rank", pick(sel.lang, f.en, f.zh), f.key,
                               w("Rank, or position in the group: see Numbering",
-                                "卡号,或在通信域内的序号:见“编号”"))  # fmt: skip
+                                "卡号，或在通信域内的序号：见“编号”"))  # fmt: skip
         if f.key == "comm_group":
             columns.append(_group_name(sel))
     columns.append(
         Col("numbering", "text", w("Numbering", "编号"), f"CASE numbering {words} END",
             w("What From and To count: assumed where each capture's own position is its rank, "
               "though no file tells the group's ranks",
-              "“源”“目的”的含义:若各采集自身的序号与卡号一致但没有文件说明通信域的卡号,则为推定"))
+              "“源”“目的”的含义：若各采集自身的序号与卡号一致但没有文件说明通信域的卡号，则为推定"))
     )  # fmt: skip
     columns += [*_who(sel, shown=False),
                 Col("row", "int", w("Row", "行"), "row", shown=False)]  # fmt: skip
@@ -243,13 +243,13 @@ def _ratio(part: str, whole: str) -> str:
 def _rate(sel: Selected, sql: str, *, aggregate: bool) -> Col:
     return Col("bandwidth_bytes_per_s", "rate", sel.word("Size / elapse", "数据量 / 总耗时"), sql,
                sel.word("Whatever the algorithm moves how often: not the bandwidth of a link",
-                        "与算法无关,不是链路带宽"), aggregate=aggregate)  # fmt: skip
+                        "与算法无关，不是链路带宽"), aggregate=aggregate)  # fmt: skip
 
 
 def _group_name(sel: Selected) -> Col:
     return Col("group_name", "text", sel.word("Group", "通信域"), "group_name",
                sel.word("The communication group's name, else the hash that stands for it",
-                        "通信域名称;未知时为其哈希值"))  # fmt: skip
+                        "通信域名称；未知时为其哈希值"))  # fmt: skip
 
 
 def _who(sel: Selected, *, shown: bool = True) -> list[Col]:

@@ -45,10 +45,10 @@ def _cells(
         "queued": sel.word("queued", "排队中"),
         "running": sel.word("reading", "读取中"),
         "ready": sel.word("read", "已读取"),
-        "failed": sel.word("not readable, see Health", "无法读取,见“健康”"),
+        "failed": sel.word("not readable, see Health", "无法读取，见“健康”"),
     }
     for capture in sel.captures:
-        states = {s.source.rel: s for s in sel.store.files(capture.capture_id)}
+        states = {s.source.rel: s for s in sel.store.files(capture.capture_id) if not s.origin}
         for source in capture.files:
             state = states.get(source.rel)
             known = source.name in capture.info.files

@@ -5,7 +5,9 @@ from __future__ import annotations
 from tb_npu_plugin.backend import results, wording
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.findings import Note, ordered, render
+from tb_npu_plugin.backend.readers import reader_rank
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.store import FileState
 from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
 
 
@@ -21,8 +23,9 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
         notes = list(capture.notes)
         if sel.store.growing(capture.capture_id):
             notes.append(Note("growing"))
-        for state in sel.store.files(capture.capture_id):
-            notes.extend(n for n in state.notes if not _answered(n, capture))
+        states = sel.store.files(capture.capture_id)
+        for state in states:
+            notes.extend(n for n in state.notes if not _answered(n, capture, state, states))
         out += [render(n, sel.lang, capture.capture_id, capture.rank) for n in notes]
     note = _missing_ranks(sel)
     if note:
@@ -35,8 +38,19 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
     return ordered(out)
 
 
-def _answered(note: Note, capture: Capture) -> bool:
-    """A note of one file that another file of the capture makes void."""
+def _answered(note: Note, capture: Capture, state: FileState, states: list[FileState]) -> bool:
+    """A note of one file that another file of the capture makes void.
+
+    ``gives``: the table that the note says is missing, or is no more than a substitute for. A
+    database's own note counts where the database is what would be shown.
+    """
+    gives = note.params.get("gives")
+    if gives:
+        order = [reader_rank(s.kind, s.reader) for s in (state, *states)]
+        return any(
+            s is not state and gives in s.tables and rank < order[0]
+            for s, rank in zip(states, order[1:], strict=True)
+        )
     return note.code == "communication-missing" and any(
         capture.file(name) for name in ("communication.json", "communication.json.gz")
     )

@@ -136,13 +136,13 @@ def note(sel: Selected) -> str:
     total, communications, computing, communicating = row
     text = sel.word(f"{total:,} kernels", f"{total:,} 个 Kernel")
     text += sel.word(f", {wording.duration(computing)} computing",
-                     f",计算 {wording.duration(computing)}")  # fmt: skip
+                     f"，计算 {wording.duration(computing)}")  # fmt: skip
     if communications:
         text += sel.word(
             f" and {wording.duration(communicating)} in {communications:,} communication operations",
             f",{communications:,} 个通信算子共 {wording.duration(communicating)}",
         )
-    text += sel.word(" (sums of durations).", "(耗时之和)。")
+    text += sel.word(" (sums of durations).", "（耗时之和）。")
     return text + joins.l2_note(sel, present_columns(sel))
 
 

@@ -38,7 +38,7 @@ def l2_note(sel: Selected, present: dict[str, bool]) -> str:
     return sel.word(
         " L2 cache rates were recorded, but at Level0 kernels carry no stream and task to join "
         "them by: see the group “l2”.",
-        "已采集 L2 Cache 数据,但 Level0 下 Kernel 没有流与任务号,无法关联:见分组“l2”。",
+        "已采集 L2 Cache 数据，但 Level0 下 Kernel 没有流与任务号，无法关联：见分组“l2”。",
     )
 
 
@@ -48,7 +48,7 @@ def statistic_columns(sel: Selected, keys: list[str]) -> list[Col]:
     if source is None or keys != ["type", "core"] or not sel.steps.everything:
         return []
     about = sel.word("As CANN's op_statistic.csv has it (whole capture)",
-                     "CANN op_statistic.csv 中的值(整段采集)")  # fmt: skip
+                     "CANN op_statistic.csv 中的值（整段采集）")  # fmt: skip
     columns = []
     for key, name in (("count", "statistic_count"), ("total_ns", "statistic_total_ns")):
         f = OP_STATISTICS.get(key)

@@ -132,7 +132,7 @@ def _note(sel: Selected, reply: results.Memory) -> str:
         told.append(sel.word(
             f"Curves of the {reply.ranks_shown} ranks with the highest peaks of "
             f"{reply.ranks_total}; choose ranks to see others",
-            f"显示峰值最高的 {reply.ranks_shown} 张卡(共 {reply.ranks_total} 张);可选择其他卡",
+            f"显示峰值最高的 {reply.ranks_shown} 张卡（共 {reply.ranks_total} 张）；可选择其他卡",
         ))  # fmt: skip
     return "".join(f"{text}{sel.word('. ', '。')}" for text in told).strip()
 
@@ -144,10 +144,10 @@ def _alive_sentence(sel: Selected, top: results.MemoryAlive) -> str:
     if top.at_peak:
         text = sel.word(
             f"At the {top.component} peak ({moment}{where}), ",
-            f"{top.component} 峰值时刻({moment}{where}),",
+            f"{top.component} 峰值时刻（{moment}{where}），",
         )
     else:
-        text = sel.word(f"At {moment}{where}, ", f"{moment}{where} 时,")
+        text = sel.word(f"At {moment}{where}, ", f"{moment}{where} 时，")
     text += sel.word(
         f"{size(top.seen_bytes)} of {size(top.total_bytes)} belong to {top.seen_count:,} blocks seen",
         f"{size(top.total_bytes)} 中有 {size(top.seen_bytes)} 属于已记录的 {top.seen_count:,} 个块",

@@ -224,7 +224,7 @@ def alive_query(sel: Selected, group: str) -> Query | None:
     ]
     if unseen:
         name = sel.word("(allocated before the capture began, or not seen)",
-                        "(采集开始前已分配,或未记录)")  # fmt: skip
+                        "（采集开始前已分配，或未记录）")  # fmt: skip
         rows += (
             f" UNION ALL BY NAME SELECT *, {quote(name)} AS name, 'unseen' AS state, "
             f"{quote(wanted.component)} AS component FROM (VALUES {', '.join(unseen)}) "

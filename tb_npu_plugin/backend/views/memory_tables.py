@@ -42,7 +42,7 @@ def operator_query(sel: Selected) -> Query | None:
     add("count", "int", w("Blocks", "块数"), "count(*)")
     add("total_bytes", "bytes", w("Total", "总量"), f"sum({_ALLOCATED})",
         w("Sum over the capture; freed memory may be counted again",
-          "整段采集之和,复用的内存重复计入"))  # fmt: skip
+          "整段采集之和，复用的内存重复计入"))  # fmt: skip
     add("max_bytes", "bytes", w("Largest", "最大块"), f"max({_ALLOCATED})")
     add("avg_bytes", "bytes", w("Average", "平均"), f"avg({_ALLOCATED})", shown=False)
     add("held_count", "int", w("Still held", "未释放块数"), f"count(*) FILTER ({held})",

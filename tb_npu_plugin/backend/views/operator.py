@@ -86,8 +86,8 @@ def operator_note(sel: Selected) -> str:
     return sel.word(
         f"{calls:,} calls of {names:,} operators: {wording.duration(host)} on the host, "
         f"{wording.duration(device)} on the device (sums of self times; the whole capture)",
-        f"{names:,} 个算子共调用 {calls:,} 次:主机 {wording.duration(host)},"
-        f"设备 {wording.duration(device)}(自身耗时之和,整段采集)",
+        f"{names:,} 个算子共调用 {calls:,} 次：主机 {wording.duration(host)},"
+        f"设备 {wording.duration(device)}（自身耗时之和，整段采集）",
     )
 
 
@@ -110,7 +110,7 @@ def operator_line(sel: Selected) -> str:
     ]
     if not parts:
         return sel.word("No operator has device time.", "没有算子有设备耗时。")
-    return sel.word("Most device time: ", "设备耗时最多:") + sel.word(", ", "、").join(parts)
+    return sel.word("Most device time: ", "设备耗时最多：") + sel.word(", ", "、").join(parts)
 
 
 def _calls(sel: Selected) -> list[Col]:

@@ -84,7 +84,7 @@ def _headline(
         if state == "ingesting":
             return w("Reading the step times …", "正在读取 Step 时间……")
         return w("The split of the step is unknown: see the findings.",
-                 "无法得知 Step 时间的划分:见数据健康。")  # fmt: skip
+                 "无法得知 Step 时间的划分：见数据健康。")  # fmt: skip
     parts = {
         "communication": longest.communication_not_overlapped_ns,
         "computing": longest.computing_only_ns,
@@ -95,17 +95,17 @@ def _headline(
     subject = {
         "communication": w("communication that nothing hides", "未被掩盖的通信"),
         "computing": w("computing", "计算"),
-        "free": w("free: the device waits for the host", "空闲:设备在等待主机"),
+        "free": w("free: the device waits for the host", "空闲：设备在等待主机"),
     }[top]
     who = longest.label
     if len(step_bars) > 1:
-        who += w(f", the longest of {len(step_bars)}", f"({len(step_bars)} 个中最长)")
+        who += w(f", the longest of {len(step_bars)}", f"（{len(step_bars)} 个中最长）")
     stage = wording.duration(longest.stage_ns)
     text = w(f"{stage} per step on {who}: {ratio} is {subject}",
-             f"{who}:每 Step {stage},其中 {ratio} 为{subject}")  # fmt: skip
+             f"{who}：每 Step {stage}，其中 {ratio} 为{subject}")  # fmt: skip
     if longest.preparing_ns:
         before = wording.duration(longest.preparing_ns)
-        text += w(f"; {before} pass before the first kernel", f";首个 Kernel 之前有 {before}")
+        text += w(f"; {before} pass before the first kernel", f"；首个 Kernel 之前有 {before}")
     return text + w(".", "。")
 
 
@@ -163,7 +163,7 @@ def _spread(sel: Selected, key: str, step_bars: list[results.StepBar]) -> str:
     if not values:
         return ""
     span = f"{wording.duration(min(values))} – {wording.duration(max(values))}"
-    return sel.word(f"{span} over {len(values)} ranks", f"{len(values)} 卡:{span}")
+    return sel.word(f"{span} over {len(values)} ranks", f"{len(values)} 卡：{span}")
 
 
 def facts(sel: Selected) -> list[results.Fact]:

@@ -67,7 +67,7 @@ VIEWS: dict[str, View] = {
             tuple(operator.GROUPS),
             no_step=(
                 "operator_details.csv carries no step: operators are those of the whole capture.",
-                "operator_details.csv 不含 Step 信息:显示整段采集的算子。",
+                "operator_details.csv 不含 Step 信息：显示整段采集的算子。",
             ),
         ),
         View(
@@ -79,7 +79,7 @@ VIEWS: dict[str, View] = {
             tuple(api_statistic.GROUPS),
             no_step=(
                 "api_statistic.csv carries no step: it sums up the whole capture.",
-                "api_statistic.csv 不含 Step 信息:为整段采集的汇总。",
+                "api_statistic.csv 不含 Step 信息：为整段采集的汇总。",
             ),
         ),
         View(
@@ -91,7 +91,7 @@ VIEWS: dict[str, View] = {
             memory.GROUPS,
             no_step=(
                 "Memory files carry no step: what is shown is the whole capture.",
-                "内存文件不含 Step 信息:显示整段采集。",
+                "内存文件不含 Step 信息：显示整段采集。",
             ),
             options=memory.OPTIONS,
         ),

@@ -81,10 +81,13 @@ def bars(sel: Selected, query: Query, request: TableRequest) -> list[results.Ste
     keys = tuple(k for k in wanted if query.column(k))
     values = page(sel.store, query, replace(request, columns=keys)).values
     rows = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
-    return [_bar(sel, query.group, row) for row in rows]
+    several = query.group != "step" and _several_devices(sel)
+    return [_bar(sel, query.group, several, row) for row in rows]
 
 
-def _bar(sel: Selected, group: str, row: dict[str, object]) -> results.StepBar:
+def _bar(
+    sel: Selected, group: str, several_devices: bool, row: dict[str, object]
+) -> results.StepBar:
     def number(key: str) -> float | None:
         value = row.get(key)
         return float(value) if isinstance(value, int | float) else None
@@ -94,6 +97,10 @@ def _bar(sel: Selected, group: str, row: dict[str, object]) -> results.StepBar:
         return value if isinstance(value, int) else None
 
     computing, overlapped = number("computing_ns"), number("overlapped_ns")
+    # Bubble is the receive part of the communication that nothing hides: drawn once, as bubble.
+    exposed, bubble = number("communication_not_overlapped_ns"), number("bubble_ns")
+    if exposed is not None and bubble:
+        exposed = max(0.0, exposed - bubble)
     only = None if computing is None else max(0.0, computing - (overlapped or 0.0))
     labels: list[str] = []
     if group in ("", "step"):
@@ -102,7 +109,7 @@ def _bar(sel: Selected, group: str, row: dict[str, object]) -> results.StepBar:
                       else sel.word("whole capture", "整段采集"))  # fmt: skip
     if group in ("", "rank"):
         labels.append(str(row.get("capture")))
-        if row.get("device") is not None and _several_devices(sel):
+        if row.get("device") is not None and several_devices:
             labels.append(f"NPU {row['device']}")
     return results.StepBar(
         label=" · ".join(labels),
@@ -112,9 +119,9 @@ def _bar(sel: Selected, group: str, row: dict[str, object]) -> results.StepBar:
         preparing_ns=number("preparing_ns"),
         computing_only_ns=only,
         overlapped_ns=overlapped,
-        communication_not_overlapped_ns=number("communication_not_overlapped_ns"),
+        communication_not_overlapped_ns=exposed,
         free_ns=number("free_ns"),
-        bubble_ns=number("bubble_ns"),
+        bubble_ns=bubble,
         stage_ns=number("stage_ns"),
     )
 

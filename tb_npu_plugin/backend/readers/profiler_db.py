@@ -1,0 +1,60 @@
+"""ascend_pytorch_profiler[_rank].db and its kin: everything of one capture in one SQLite file.
+
+``msprof_*.db`` holds CANN's half of the same tables, ``ascend_mindspore_profiler*.db`` another
+framework's. Tables and their derivation: FORMATS in docs/formats.md.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tb_npu_plugin.backend.readers import db_kernels, db_steps
+from tb_npu_plugin.backend.readers.base import Rows, Source
+from tb_npu_plugin.backend.readers.db_communication import communication, load_communication
+from tb_npu_plugin.backend.readers.db_file import Database, read_whole
+from tb_npu_plugin.backend.readers.db_memory import memory
+from tb_npu_plugin.backend.readers.db_operators import operators
+from tb_npu_plugin.backend.readers.db_statistics import api_statistics, op_statistics
+from tb_npu_plugin.backend.readers.db_strings import load_strings
+
+VERSION = 1
+TABLES = (
+    "steps", "kernels", "op_statistics", "operators", "operator_nested", "api_statistics",
+    "comm_ops", "comm_links", "comm_packets", "memory_points", "memory_curve", "memory_blocks",
+    "module_memory",
+)  # fmt: skip
+SOURCE = "db"
+_NAME = re.compile(r"^(?:ascend_(?:pytorch|mindspore)_profiler(?:_\d+)?|msmonitor_\w+)\.db$")
+
+
+def matches(name: str) -> bool:
+    return bool(_NAME.match(name))
+
+
+def read(source: Source) -> Iterator[Rows]:
+    """Yield every table that the database has rows for; the small and most wanted ones first."""
+    yield from read_whole(source, tables)
+
+
+def tables(db: Database) -> Iterator[Rows]:
+    """The tables of a capture."""
+    progress = db.source.progress
+    load_strings(db)
+    yield from api_statistics(db)
+    db_kernels.load_tasks(db)
+    db_kernels.load_operations(db)
+    load_communication(db)
+    db_steps.load_steps(db)
+    progress(0.1)
+    written: list[str] = []
+    yield from db_kernels.kernels(db, written)
+    progress(0.4)
+    if written:
+        yield from op_statistics(db, written[-1])
+    yield from operators(db)
+    if written:
+        yield from db_steps.recomputed(db, written[-1])
+    progress(0.7)
+    yield from communication(db)
+    yield from memory(db)

@@ -1,0 +1,57 @@
+"""``*.pt.trace.json[.gz]``: traces of torch.profiler, from CPU, GPU and other devices."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
+from tb_npu_plugin.backend.readers.trace_file import TraceFile
+from tb_npu_plugin.backend.readers.trace_rows import TraceRows
+from tb_npu_plugin.backend.readers.trace_tables import READ, TraceTables
+from tb_npu_plugin.backend.readers.trace_view import tell
+
+VERSION = 1
+TABLES = ("tracks", "slices", "flows", "counters")
+SOURCE = "torch"
+LAZY = True
+NAME = re.compile(r"\.pt\.trace\.json(\.gz)?$")
+_RANK = re.compile(rb'"distributedInfo"\s*:')
+#: No trace is from after this (the year 2100): times that would be are epoch times already.
+LATEST_NS = 4_102_444_800 * 10**9
+
+
+def matches(name: str) -> bool:
+    return bool(NAME.search(name))
+
+
+def read(source: Source) -> Iterator[Rows]:
+    """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
+    file, rows = TraceFile(source), TraceRows(source)
+    whole = source.progress
+    source.progress = lambda part: whole(part * READ)
+    for events in file:
+        rows.add(events)
+    source.progress = whole
+    base = base_ns(file.metadata.get("baseTimeNanoseconds"))
+    first = scalar(source.con, f"SELECT min(start_ns) FROM {rows.slices.sql()}")
+    if first is not None and first + base > LATEST_NS:
+        base = 0
+    tables = TraceTables(source, rows, base)
+    yield from tables.read()
+    # Every call of the runtime has an end of an arrow, also those that launched nothing.
+    tell(source, file, rows, 0)
+    if file.around(_RANK) > 1:
+        source.notes.append(Note("torch-ranks-merged", source.rel))
+
+
+def base_ns(value: object) -> int:
+    """What is to be added to the file's times; 0 where they are epoch times."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        return 0
+    try:
+        found = int(value)
+    except ValueError:
+        return 0
+    return found if 0 <= found < LATEST_NS else 0

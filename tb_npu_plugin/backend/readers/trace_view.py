@@ -1,0 +1,76 @@
+"""trace_view.json (and CANN's msprof_*.json): the events of host and device as a Chrome trace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.readers.base import Rows, Source
+from tb_npu_plugin.backend.readers.trace_file import TraceFile
+from tb_npu_plugin.backend.readers.trace_rows import TraceRows
+from tb_npu_plugin.backend.readers.trace_tables import READ, TraceTables
+
+VERSION = 1
+TABLES = ("tracks", "slices", "flows", "counters")
+SOURCE = "trace"
+#: Not read before a view asks, unless the file is small.
+LAZY = True
+_NAME = re.compile(r"^(trace_view|msprof(_\w+)*)\.json(\.gz)?$")
+_DEVICE_KINDS = {"hardware", "communication", "overlap"}
+
+
+def matches(name: str) -> bool:
+    return bool(_NAME.match(name))
+
+
+def read(source: Source) -> Iterator[Rows]:
+    """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
+    file, rows = TraceFile(source), TraceRows(source)
+    whole = source.progress
+    source.progress = lambda part: whole(part * READ)
+    for events in file:
+        rows.add(events)
+    source.progress = whole
+    tables = TraceTables(source, rows)
+    yield from tables.read()
+    tell(source, file, rows, tables.open_flows)
+    if rows.slices.rows and not any(t.kind in _DEVICE_KINDS for t in tables.tracks):
+        source.notes.append(Note("trace-host-only", source.rel))
+
+
+def tell(source: Source, file: TraceFile, rows: TraceRows, open_flows: int) -> None:
+    """Findings about the file: how it ends, and what was left out of the tables."""
+    rel, note = source.rel, source.notes.append
+    if file.cut is not None:
+        note(Note("trace-truncated", rel, f"byte {file.cut}",
+                  {"offset": file.cut, "size": file.size, "events": file.events}))  # fmt: skip
+    elif not file.closed:
+        note(Note("trace-unclosed", rel, f"byte {file.size}", {"events": file.events}))
+    elif file.comma:
+        note(Note("trace-trailing-comma", rel, f"byte {file.size}"))
+    if file.skipped:
+        places = ", ".join(map(str, file.skipped[:5])) + (", …" if len(file.skipped) > 5 else "")
+        note(Note("trace-object-skipped", rel, f"byte {places}", {"count": len(file.skipped)}))
+    if file.encoding != "utf-8":
+        note(Note("encoding", rel, None, {"encoding": file.encoding.upper()}))
+    elif file.damaged:
+        note(Note("encoding-damaged", rel))
+    if file.bare:
+        note(Note("trace-not-numbers", rel, None, {"count": file.bare}))
+    if rows.without_time:
+        note(Note("trace-without-time", rel, None, {"count": rows.without_time}))
+    if rows.without_duration:
+        note(Note("trace-without-duration", rel, None, {"count": rows.without_duration}))
+    if rows.negative:
+        note(Note("impossible-value", rel, None,
+                  {"count": rows.negative, "column": "dur",
+                   "example": f"{rows.least_ns / 1e3:g} µs"}))  # fmt: skip
+    if rows.other_phases:
+        listed = ", ".join(sorted(rows.other_phases)[:8])
+        note(Note("trace-phases-skipped", rel, None,
+                  {"count": sum(rows.other_phases.values()), "phases": listed}))  # fmt: skip
+    if open_flows:
+        note(Note("trace-flows-open", rel, None, {"count": open_flows}))
+    if not file.events and not file.skipped:
+        note(Note("trace-empty", rel))
