@@ -155,6 +155,7 @@ def sample(
     ] = None,
     memory_leak: Annotated[bool, typer.Option(help="Some memory is never released.")] = False,
     line: Annotated[str, typer.Option(help="Format of torch_npu 2025, 7.1 or 26.0.")] = "26.0",
+    export: Annotated[str, typer.Option(help="text, db, or text,db for both.")] = "text",
     overwrite: Annotated[bool, typer.Option(help="Replace samples that lie there.")] = False,
 ) -> None:
     """Write a generated capture of a small transformer job: a demo, or data for a test."""
@@ -178,6 +179,7 @@ def sample(
             slow_link=link,
             memory_leak=memory_leak,
             line=line,
+            export=tuple(word.strip() for word in export.split(",")),
             overwrite=overwrite,
         )
     except (ValueError, FileExistsError) as error:

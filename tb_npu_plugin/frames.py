@@ -246,6 +246,9 @@ def _words(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, Sequence):
+        if not value:
+            raise RequestError(400, "bad-selection", "An empty selection selects nothing.",
+                               "Leave it out for everything.")  # fmt: skip
         return ",".join(str(int(v)) for v in value)
     return str(value)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -62,14 +63,18 @@ def opened(path: Path, cache: Path | None, *, read: bool = True) -> Iterator[Cap
         store.close()
 
 
-def _read(store: Store) -> None:
-    bar = Progress(TextColumn("Reading {task.description}"), BarColumn(), TextColumn(
-        "{task.percentage:>3.0f} %"), console=Console(stderr=True), transient=True)  # fmt: skip
-    if store.wait(timeout=0.3):
+def _read(store: Store, ready: Callable[..., bool] | None = None) -> None:
+    """Wait until every file is read, or until ``ready`` with a progress bar."""
+    ready = ready or store.wait
+    if ready(timeout=0.3):
         return
+    console = Console(stderr=True)
+    bar = Progress(TextColumn("Reading {task.description}"), BarColumn(), TextColumn(
+        "{task.percentage:>3.0f} %"), console=console, transient=True,
+        disable=not console.is_terminal)  # fmt: skip
     with bar:
         task = bar.add_task("…", total=1.0)
-        while not store.wait(timeout=0.2):
+        while not ready(timeout=0.2):
             progress = captures_view.progress(store)
             name = progress.jobs[0].file.rsplit("/", 1)[-1] if progress.jobs else "…"
             bar.update(task, completed=progress.progress, description=name)
@@ -105,6 +110,8 @@ def show_view(
     sel = captures.select(**selection)
     sel.options = options or {}
     found = VIEWS[view]
+    store = captures._store
+    _read(store, partial(store.fetch, sel.captures, found.tables, sel.prefer))
     if found.no_step and not sel.steps.everything:
         Console(stderr=True).print(Text(sel.word(*found.no_step)), soft_wrap=True)
     if format == "json":
@@ -129,7 +136,9 @@ def show_view(
 def check_all(captures: Captures, lang: str, format: str, out: Console) -> int:
     """Findings of every recording; 1 if one is an error."""
     found: list[results.Finding] = []
-    for run, recordings in captures._store.runs.items():
+    store = captures._store
+    _read(store, partial(store.fetch, store.captures(), ["tracks"]))  # also big traces
+    for run, recordings in store.runs.items():
         for recording in recordings:
             sel = captures.select(run=run, recording=recording.recording, lang=lang)
             found += health.findings(sel)

@@ -43,7 +43,9 @@ class Http:
         route = "/static/*" if path.startswith("/static/") else path
         return self.routes[route](environ, start_response)
 
-    def get(self, route: str, method: str = "GET", headers: Any = None, **args: Any) -> TestResponse:
+    def get(
+        self, route: str, method: str = "GET", headers: Any = None, **args: Any
+    ) -> TestResponse:
         query = urlencode(args, errors="surrogateescape") if args else ""
         return self.client.open(f"{PREFIX}/{route}?{query}", method=method, headers=headers)
 
@@ -112,6 +114,17 @@ def test_every_view_answers_its_reply(http: Http, view: str, lang: str) -> None:
     assert meta["selection"]["ranks"] == [0, 1]
     assert meta["counts"]["kernel"] == 382
     assert meta["counts"]["step"] == 2
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_takes_every_part_of_the_selection(http: Http, view: str) -> None:
+    """Also where its tables carry no step or device."""
+    for selection in (
+        {"device": "0"}, {"device": "unknown"}, {"step": "50"}, {"step": "none"}, {"rank": "1"},
+        {"rank": "1", "step": "50", "device": "0,unknown", "source": "text"}, {"source": "db"},
+    ):  # fmt: skip
+        for group in VIEWS[view].groups or ("",):
+            http.json(view, group=group, **selection)
 
 
 def test_captures_and_progress(http: Http) -> None:
@@ -308,7 +321,7 @@ PARAMETERS = {
 }  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.sampled_from([*VIEWS, "captures", "progress"]),
     # A few parameters at a time: one that is refused hides what the others would do.
@@ -332,14 +345,10 @@ def test_nothing_a_client_asks_is_a_failure_of_ours(
 # ---- hostile captures -----------------------------------------------------------------------
 
 
-def test_names_from_files_come_out_as_they_are(
-    serving: Callable[[], Http], tmp_path: Path
-) -> None:
+def test_names_from_files_come_out_as_they_are(serving: Callable[[], Http], tmp_path: Path) -> None:
     hostile = ["<img src=x onerror=alert(1)>", "=HYPERLINK(1)", "a\u202eb", "x" * 20_000, "\0nul",
                "'; DROP TABLE x", "{0}%s", "名前"]  # fmt: skip
-    rows = "".join(
-        f'10,"{n}",T,AI_CORE,{i},1,0,8,2\n' for i, n in enumerate(hostile)
-    )
+    rows = "".join(f'10,"{n}",T,AI_CORE,{i},1,0,8,2\n' for i, n in enumerate(hostile))
     text = KERNELS.splitlines()[0] + "\n" + rows
     write_capture(tmp_path / "logdir/cap", info(0), kernel_details=text, step_trace_time=STEPS)
     http = serving()
@@ -416,7 +425,17 @@ def test_a_capture_with_duplicate_and_unknown_columns(
     serving: Callable[[], Http], tmp_path: Path
 ) -> None:
     header, first, _ = KERNELS.splitlines()
-    extra = ["aic_mac_ratio", "aic_mac_ratio", "rank", "row", "file", "part", "capture", "a b", "l" * 500]
+    extra = [
+        "aic_mac_ratio",
+        "aic_mac_ratio",
+        "rank",
+        "row",
+        "file",
+        "part",
+        "capture",
+        "a b",
+        "l" * 500,
+    ]
     text = f"{header},{','.join(extra)}\n{first},{','.join(['0.5'] * len(extra))}\n"
     write_capture(tmp_path / "logdir/cap", info(0), kernel_details=text, step_trace_time=STEPS)
     http = serving()
@@ -441,6 +460,27 @@ def test_a_cleared_cache_is_an_answer_not_a_failure(
             http.json(view)
         assert http.store.wait(timeout=60)
         assert http.data("kernel")["table"]["total"] == 2
+
+
+def test_a_cache_cleared_between_two_queries_of_one_request(
+    serving: Callable[[], Http], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_capture(tmp_path / "logdir/cap", info(0), kernel_details=KERNELS, step_trace_time=STEPS)
+    http = serving()
+    http.data("kernel")
+    cursor = http.store.cursor
+    for view in ("kernel", "overview", "step"):
+        assert http.store.wait(timeout=60)
+        cleared = []
+
+        def clearing(cleared: list[int] = cleared) -> Any:
+            if not cleared:
+                cleared.append(http.store.cache.clear())
+            return cursor()
+
+        monkeypatch.setattr(http.store, "cursor", clearing)
+        http.json(view)
+        assert cleared
 
 
 # ---- static files ---------------------------------------------------------------------------

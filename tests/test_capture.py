@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from small_captures import KERNELS, OUTPUT, STEPS, info, write_capture
 
-from tb_npu_plugin.backend.capture import Capture, describe, fold_runs, recordings
+from tb_npu_plugin.backend.capture import Capture, describe
 from tb_npu_plugin.backend.discovery import Root, scan
 from tb_npu_plugin.backend.findings import render
+from tb_npu_plugin.backend.recordings import fold_runs, recordings
 
 SECOND = 10**9
 T0 = 1_736_408_880 * SECOND
@@ -116,7 +117,17 @@ def test_the_largest_group_tells_the_world_size(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", "null", '{"a": NaN}', '{"rank_id": 1}}', "\0", "[" * 100_000, '{"a": "\ud800"}'],
+    [
+        "",
+        "{",
+        "[]",
+        "null",
+        '{"a": NaN}',
+        '{"rank_id": 1}}',
+        "\0",
+        "[" * 100_000,
+        '{"a": "\ud800"}',
+    ],
 )
 def test_a_broken_info_file_is_a_finding(tmp_path: Path, content: str) -> None:
     cap = write_capture(tmp_path / "cap", step_trace_time=STEPS)
@@ -124,6 +135,19 @@ def test_a_broken_info_file_is_a_finding(tmp_path: Path, content: str) -> None:
     found = one(tmp_path)
     assert found.rank == 6, "the name still tells the rank"
     assert "json-broken" in codes(found)
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [(10**30, 10**31), (-(10**18), -1), (0, 0), (T0, 10**19), (2**63 - 1, 2**63 - 1), (T0 + 5, T0)],
+)
+def test_a_window_that_cannot_be_is_unknown(tmp_path: Path, start: int, end: int) -> None:
+    write_capture(tmp_path / "cap", info(0, start, end), step_trace_time=STEPS)
+    found = one(tmp_path)
+    assert found.info.start_ns is None or 0 < found.info.start_ns < 2**62
+    assert found.info.end_ns is None or 0 < found.info.end_ns < 2**63
+    (recording,) = recordings([found])
+    assert recording.label
 
 
 def test_missing_tables_say_why(tmp_path: Path) -> None:

@@ -186,16 +186,13 @@ print([f.run for f in result.found], [Path(d).name for d in result.denied])
     assert out.strip() == "['seen'] ['closed']"
 
 
-def test_permission_is_a_finding_that_ends_when_it_is_granted(tmp_path: Path) -> None:
-    """An unreadable file, info file and output folder each; all without a restart."""
-    logdir = tmp_path / "logdir"
-    for name in ("file", "info", "folder"):
-        write_capture(logdir / name / "cap", info(0), step_trace_time=STEPS)
-    closed = [
-        logdir / "file/cap" / OUTPUT / "step_trace_time.csv",
-        logdir / "info/cap/profiler_info_0.json",
-        logdir / "folder/cap" / OUTPUT,
-    ]
+@pytest.mark.parametrize("name", ["file", "folder", "info"])
+def test_permission_is_a_finding_that_ends_when_it_is_granted(tmp_path: Path, name: str) -> None:
+    """An unreadable file, output folder or info file; without a restart."""
+    cap = write_capture(tmp_path / "logdir/cap", info(0), step_trace_time=STEPS)
+    closed = {
+        "file": f"{OUTPUT}/step_trace_time.csv", "info": "profiler_info_0.json", "folder": OUTPUT,
+    }[name]  # fmt: skip
     out = without_privileges(
         """
 from tb_npu_plugin.backend.cache import Cache
@@ -203,30 +200,23 @@ from tb_npu_plugin.backend.discovery import Root
 from tb_npu_plugin.backend.selection import select
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.views.health import findings
-closed = [Path(p) for p in sys.argv[3:]]
-store = Store([Root(Path(sys.argv[1]))], Cache(sys.argv[2] + "/cache"), quiet_seconds=0)
+logdir, closed = map(Path, sys.argv[1:3])
+store = Store([Root(logdir)], Cache(logdir.parent / "cache"), quiet_seconds=0)
 def look():
     store.rescan(); store.rescan(); store.wait()
-    for run in store.runs:
-        found = [f for f in findings(select(store, run=run)) if f.code == "permission-denied"]
-        steps = select(store, run=run).source("steps")
-        print(run, [(f.message.split(",")[0], f.file) for f in found], steps is not None)
-for p in closed: p.chmod(0)
+    sel = select(store)
+    denied = [f for f in findings(sel) if f.code == "permission-denied"]
+    print([(f.message.split(",")[0], f.file) for f in denied], sel.source("steps") is not None)
+closed.chmod(0)
 look()
-for p in closed: p.chmod(0o755)
+closed.chmod(0o755)
 look()
 store.close()
 """,
-        logdir, tmp_path, *closed,
+        tmp_path / "logdir", cap / closed,
     )  # fmt: skip
-    lines = out.splitlines()
-    denied = "Permission denied: mode 0"
-    assert lines[:3] == [
-        f"file [('{denied}', '{OUTPUT}/step_trace_time.csv')] False",
-        f"folder [('{denied}', '{OUTPUT}')] False",
-        f"info [('{denied}', 'profiler_info_0.json')] True",
-    ]
-    assert lines[3:] == ["file [] True", "folder [] True", "info [] True"]
+    denied = [("Permission denied: mode 0", closed)]
+    assert out.splitlines() == [f"{denied} {name == 'info'}", "[] True"]
 
 
 def test_scan_of_nothing() -> None:

@@ -17,13 +17,15 @@ KINDS: dict[str, Kind] = {
     "step": "step",
 }  # fmt: skip
 BASE = 1_736_408_883_704_643_212
-COLUMNS = {k: Column(k, kind, k, base_ns=BASE if kind == "time" else 0) for k, kind in KINDS.items()}
+COLUMNS = {
+    k: Column(k, kind, k, base_ns=BASE if kind == "time" else 0) for k, kind in KINDS.items()
+}
 ROWS = [
     ("MatMul_1", "AI_CORE", 50621.0, BASE, 8, 4096.0, 0.25, 1.5e9, 1800.0, 10),
     ("Add=2", "AI_VECTOR_CORE", 1e6, BASE + 1_500_000, 16, 4_000_000.0, 0.5, 2e9, None, 11),
     ("a b \"c\" 50%", None, -1.0, None, None, None, None, None, None, None),
     ("hcom_allReduce", "HCCL", 1.5e9, BASE + 10**10, 0, 2.0**30, 1.0, 0.0, 1850.0, 10),
-    ("/path/x", "MIX_AIC", 0.0, BASE - 5, 1, 0.0, 0.0, 3e9, 1.0, 12),
+    ("/path/x", "MIX_AIC", 1005.0, BASE - 5, 1, 0.0, 0.0, 3e9, 1.0, 12),
 ]  # fmt: skip
 
 
@@ -93,6 +95,7 @@ def found(con: duckdb.DuckDBPyConnection, text: str, name: str = "name") -> list
         ("dur=50.621us", [0]),
         ("dur=50.621µs", [0]),
         ("dur=50621", [0]),
+        ("dur=1.005us", [4]),
         ("dur_ns=50621ns", [0]),
         ("dur>=1.5s", [3]),
         ("dur>1e6", [3]),
@@ -118,9 +121,7 @@ def found(con: duckdb.DuckDBPyConnection, text: str, name: str = "name") -> list
         ("step=10 reduce", [3]),
     ],
 )
-def test_what_is_found(
-    con: duckdb.DuckDBPyConnection, text: str, expected: list[int]
-) -> None:
+def test_what_is_found(con: duckdb.DuckDBPyConnection, text: str, expected: list[int]) -> None:
     assert found(con, text) == expected
 
 

@@ -47,7 +47,7 @@ ROWS = st.lists(
     max_size=40,
 )
 QUIET = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=35, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 
@@ -111,12 +111,8 @@ def expected(rows: list[tuple[Any, ...]], sort: list[tuple[str, bool]]) -> list[
     table = frame(rows).sort_values(["part", "row"], kind="stable")
     for key, down in reversed(order):
         # Text by bytes, as the database compares it, and not by the locale.
-        keyed = table.assign(
-            k=[v if not isinstance(v, str) else v.encode() for v in table[key]]
-        )
-        known = keyed[keyed["k"].notna()].sort_values(
-            "k", ascending=not down, kind="stable"
-        )
+        keyed = table.assign(k=[v if not isinstance(v, str) else v.encode() for v in table[key]])
+        known = keyed[keyed["k"].notna()].sort_values("k", ascending=not down, kind="stable")
         table = pd.concat([known, keyed[keyed["k"].isna()]])
     return [int(r) for r in table["row"]]
 
@@ -132,7 +128,13 @@ def listed(store: Store, q: Query, request: TableRequest, rows: list[tuple[Any, 
 def on_the_wire(row: tuple[Any, ...]) -> tuple[Any, ...]:
     name, core, dur, start, blocks = row
     big = blocks is not None and abs(blocks) > 2**53
-    return (name, core, dur, None if start is None else start - BASE, str(blocks) if big else blocks)
+    return (
+        name,
+        core,
+        dur,
+        None if start is None else start - BASE,
+        str(blocks) if big else blocks,
+    )
 
 
 @QUIET
@@ -284,7 +286,9 @@ def test_the_furthest_page_is_empty(store: Store) -> None:
 
 
 def test_unknown_columns_and_sorts_of_a_link_are_left_out(store: Store) -> None:
-    found = page(store, query(FEW), TableRequest(sort="gone:desc", columns=("name", "gone", "name")))
+    found = page(
+        store, query(FEW), TableRequest(sort="gone:desc", columns=("name", "gone", "name"))
+    )
     assert found.values == {"name": ["b", "a"]}
     assert found.sort == "dur_ns:desc"
     assert [c.key for c in found.columns if c.shown] == ["name"]

@@ -183,6 +183,7 @@ def _json(answer: Callable[[Request], Any]) -> App:
             return _send(request, _error("bad-method", "Only GET is answered here."), 405)
         try:
             body = answer(request)
+            return _headers(body) if isinstance(body, Response) else _send(request, body, 200)
         except RequestError as error:
             problem = results.ErrorBody(error.code, error.message, error.hint, error.position)
             return _send(request, results.ErrorReply(problem), error.status)
@@ -190,9 +191,6 @@ def _json(answer: Callable[[Request], Any]) -> App:
             logger.exception("npu_profiler: %s failed", request.path)
             text = f"{type(error).__name__}: {str(error).split(chr(10), 1)[0]}"
             return _send(request, _error("internal", text[:300], "See TensorBoard's log."), 500)
-        if isinstance(body, Response):
-            return _headers(body)
-        return _send(request, body, 200)
 
     return app
 

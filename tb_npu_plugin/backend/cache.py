@@ -181,7 +181,9 @@ def fingerprint(path: Path, rel: str, size: int, mtime_ns: int, reader: str, ver
     The first and last bytes are in it because two logdirs may hold files of one name, size and
     time (unpacked archives) with different content. Raises OSError if the file cannot be read.
     """
-    digest = hashlib.sha256(f"{rel}|{size}|{mtime_ns}|{reader}|{version}".encode("utf-8", "replace"))
+    digest = hashlib.sha256(
+        f"{rel}|{size}|{mtime_ns}|{reader}|{version}".encode("utf-8", "replace")
+    )
     with path.open("rb") as stream:
         digest.update(stream.read(_SAMPLE))
         if size > _SAMPLE:

@@ -219,6 +219,17 @@ KINDS: dict[str, Kind] = {
         ("已采集但未解析：没有 ASCEND_PROFILER_OUTPUT。",
          _ANALYSE),
     ),
+    "interrupted": Kind(
+        "error", ("overview", "kernel", "step", "operator"),
+        ("The process that recorded or analysed it is gone; it had got as far as “{stage}”.",
+         "tb-npu analyse {path}"),
+        ("采集或解析进程已不存在，进行到“{stage}”。", "tb-npu analyse {path}"),
+    ),
+    "recording-failed": Kind(
+        "error", ("overview", "kernel", "step", "operator"),
+        ("The handler could not finish this capture: {reason}", "tb-npu analyse {path}"),
+        ("handler 未能完成该采集：{reason}", "tb-npu analyse {path}"),
+    ),
     "growing": Kind(
         "info", ("overview", "kernel", "step"),
         ("Still being written: it is read again when its files stop changing.", "Wait; nothing to do."),

@@ -84,7 +84,8 @@ class Pool:
                 continue
             if job is None:
                 break
-            if self._was_cancelled(job):
+            if self._take_cancelled(job):
+                self._listener(job, {"event": "cancelled"})
                 continue
             try:
                 if process is None or process.poll() is not None:
@@ -92,21 +93,28 @@ class Pool:
                     process = None
                     process = self._start()
                 self._listener(job, {"event": "started"})
-                self._run(process, job)
+                event = self._run(process, job)
             except Exception as error:  # whatever it is, the next job gets its turn
                 self._end(process)
                 process = None
-                if not self._was_cancelled(job):
-                    self._listener(job, _failed(job, str(error)))
+                event = _failed(job, str(error))
+            if self._take_cancelled(job):
+                self._end(process)
+                process = None
+                if event["result"].error:
+                    event = {"event": "cancelled"}
+            try:
+                self._listener(job, event)
+            except Exception as error:
+                self._listener(job, _failed(job, str(error)))
         self._end(process)
 
-    def _was_cancelled(self, job: Job) -> bool:
+    def _take_cancelled(self, job: Job) -> bool:
+        """Whether the job was cancelled; says so once."""
         with self._lock:
-            if job not in self._cancelled:
-                return False
+            found = job in self._cancelled
             self._cancelled.discard(job)
-        self._listener(job, {"event": "cancelled"})
-        return True
+        return found
 
     def _start(self) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
@@ -134,23 +142,26 @@ class Pool:
         if process.stdout:
             process.stdout.close()
 
-    def _run(self, process: subprocess.Popen[bytes], job: Job) -> None:
+    def _run(self, process: subprocess.Popen[bytes], job: Job) -> dict[str, Any]:
+        """Have ``process`` do the job; returns its last event, which the listener has not got yet."""
         assert process.stdin is not None
         assert process.stdout is not None
         with self._lock:
             self._running[job] = process
+            if job in self._cancelled:
+                process.terminate()
         try:
             process.stdin.write(msgspec.json.encode(job) + b"\n")
             process.stdin.flush()
             for line in process.stdout:
-                event = msgspec.json.decode(line)
+                event: dict[str, Any] = msgspec.json.decode(line)
                 if event["event"] == "done":
                     event["result"] = msgspec.convert(event["result"], Ingested)
                 elif event["event"] == "failed":
                     event = _failed(job, event["error"])
-                self._listener(job, event)
                 if event["event"] == "done":
-                    return
+                    return event
+                self._listener(job, event)
             code = process.wait()
             raise OSError(f"the reading process ended early (exit code {code}, out of memory?)")
         finally:

@@ -20,10 +20,10 @@ from typing import Any, Literal
 
 import duckdb
 
-from tb_npu_plugin.backend import capture as captures_module
 from tb_npu_plugin.backend import discovery
+from tb_npu_plugin.backend import recordings as recordings_module
 from tb_npu_plugin.backend.cache import Cache, Ingested, fingerprint
-from tb_npu_plugin.backend.capture import Capture, Recording, SourceFile
+from tb_npu_plugin.backend.capture import Capture, SourceFile, describe
 from tb_npu_plugin.backend.discovery import Found, Root
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job, early_directory
@@ -38,6 +38,7 @@ from tb_npu_plugin.backend.readers import (
 )
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.readers.profiler_info import permission_note
+from tb_npu_plugin.backend.recordings import Recording
 
 logger = logging.getLogger(__name__)
 
@@ -203,7 +204,7 @@ class Store:
             )
             self._described, self._denied = described, result.denied
             if changed:
-                folded = captures_module.fold_runs(_with_own_ids(described.values()))
+                folded = recordings_module.fold_runs(_with_own_ids(described.values()))
                 files = {c.capture_id: self._file_states(c, seen) for c in folded}
                 runs = _runs(folded)
             with self._lock:
@@ -220,8 +221,11 @@ class Store:
     def _describe(self, found: Found) -> Capture:
         known = self._described.get(found)
         if known and not any(n.code == "permission-denied" for n in known.notes):
-            return known
-        return captures_module.describe(found)
+            # A manifest's process may have ended without a word, which no file's time shows.
+            told = known.manifest
+            if told is None or not told.unfinished or told.interrupted() == _is_interrupted(known):
+                return known
+        return describe(found)
 
     def _look(self, described: dict[Found, Capture], first: bool) -> dict[str, _Seen]:
         """Which captures changed since the last scan, and which were quiet for long enough."""
@@ -237,6 +241,8 @@ class Store:
             else:
                 quiet = now - old.changed >= self.quiet_seconds
                 state = _Seen(found, old.changed, old.settled or quiet or capture.done_marker)
+            if capture.manifest:  # its word decides
+                state.settled = not capture.manifest.unfinished or _is_interrupted(capture)
             seen[str(found.path)] = state
         return seen
 
@@ -444,7 +450,7 @@ class Store:
     def wait(self, captures: Iterable[Capture] | None = None, timeout: float | None = None) -> bool:
         """Read every file of ``captures`` (default: all); True when done. For scripts.
 
-        But for big files of lazy readers, unless a table is to be had from nowhere else.
+        But for big files of lazy readers and what is derived from them: :meth:`fetch` their tables.
         """
         chosen = list(captures if captures is not None else self.captures())
 
@@ -460,16 +466,11 @@ class Store:
     def _due(self, captures: list[Capture]) -> list[FileState]:
         states = [
             s for c in captures for s in self._files.get(c.capture_id, {}).values()
-            if not s.origin and (not s.lazy or s.source.size <= LAZY_BYTES)
+            if not s.lazy or s.source.size <= LAZY_BYTES
         ]  # fmt: skip
-        derived = {
-            table
-            for c in captures
-            for s in self._files.get(c.capture_id, {}).values()
-            if s.origin
-            for table in s.provides
-        }
-        return states + [s for s in self.sources(captures, sorted(derived)) if s.origin]
+        derived = {table for s in states if s.origin for table in s.provides}
+        wanted = {id(s) for s in self.sources(captures, sorted(derived))}
+        return [s for s in states if not s.origin or id(s) in wanted]
 
     # ---- tables -----------------------------------------------------------------------------
 
@@ -497,7 +498,11 @@ class Store:
                             state.state = "waiting"
                             self._submit(state, _ASKED)
                         continue
-                    rank = (state.kind != prefer, state.empty, reader_rank(state.kind, state.reader))
+                    rank = (
+                        state.kind != prefer,
+                        state.empty,
+                        reader_rank(state.kind, state.reader),
+                    )
                     found.setdefault(rank, []).append((state, path))
                 if found:
                     out += [(capture, state, path) for state, path in found[min(found)]]
@@ -531,7 +536,7 @@ def _runs(captures: list[Capture]) -> dict[str, list[Recording]]:
     by_run: dict[str, list[Capture]] = {}
     for capture in captures:
         by_run.setdefault(capture.run, []).append(capture)
-    return {run: captures_module.recordings(by_run[run]) for run in sorted(by_run)}
+    return {run: recordings_module.recordings(by_run[run]) for run in sorted(by_run)}
 
 
 def _with_own_ids(captures: Iterable[Capture]) -> list[Capture]:
@@ -545,6 +550,10 @@ def _with_own_ids(captures: Iterable[Capture]) -> list[Capture]:
         taken.add(capture.capture_id)
         out.append(capture)
     return out
+
+
+def _is_interrupted(capture: Capture) -> bool:
+    return any(note.code == "interrupted" for note in capture.notes)
 
 
 def _key(rel: str, reader: str, derived: bool) -> str:

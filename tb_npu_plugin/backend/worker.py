@@ -34,8 +34,15 @@ def main() -> int:
 def _serve() -> None:
     with suppress(OSError, AttributeError):
         os.nice(NICENESS)
-    # A job is cancelled by ending its process: leave through the blocks that tidy up.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    # A job is cancelled by ending its process: leave through the blocks that tidy up. Where the
+    # database turns the exit into an error of its own, leave after the job.
+    told_to_end = threading.Event()
+
+    def end(*_: object) -> None:
+        told_to_end.set()
+        sys.exit(128 + signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, end)
     out = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints must not mix with the events
     lock = threading.Lock()
@@ -58,6 +65,8 @@ def _serve() -> None:
                 send(event="done", result=done)
             except Exception as error:  # the cache itself failed: report, stay alive
                 send(event="failed", error=f"{type(error).__name__}: {error}")
+        if told_to_end.is_set():
+            return
 
 
 class _Watch:

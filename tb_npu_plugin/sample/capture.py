@@ -9,6 +9,7 @@ import numpy as np
 
 from .apis import count_apis
 from .communication import Communication
+from .dbcapture import Databases
 from .groups import Layout
 from .kernels import KernelDetails
 from .lines import Line
@@ -45,6 +46,7 @@ ALL_FILES = frozenset(
         "trace_view.json",
     }
 )
+MODULES = "npu_module_mem.csv"
 MEMORY_FILES = {"operator_memory.csv", "memory_record.csv"}
 COMMUNICATION_FILES = {"communication.json", "communication_matrix.json"}
 STATE_BYTES = 16  # per parameter: weight, gradient, master weight, two moments
@@ -63,6 +65,16 @@ class Settings:
     files: frozenset[str]
     layout: Layout
     chunks: list[Chunk]
+    export: tuple[str, ...] = ("text",)
+
+    @property
+    def databases(self) -> bool:
+        """Whether databases are written."""
+        return "db" in self.export
+
+    def writes(self, *names: str) -> bool:
+        """Whether one of these files is wanted."""
+        return bool(self.files.intersection(names))
 
 
 class CaptureWriter:
@@ -77,24 +89,30 @@ class CaptureWriter:
         self._output = output = folder / "ASCEND_PROFILER_OUTPUT"
         output.mkdir(parents=True)
         scratch.mkdir()
+        ids = trace_ids(s.line, s.level, rank, layout, pid)
+        self._databases = Databases(output, rank, ids, layout) if s.databases else None
+        # What databases are made of is written as text too, elsewhere if nobody wants to see it.
+        self._memory_folder = output if s.writes(*MEMORY_FILES, MODULES) else scratch
+        kernels = output if s.writes("kernel_details.csv") else scratch
         self._ids = TaskIds(1000)
         self._sorter = Sorter()
-        self._kernels = KernelDetails(output, s.line, s.level, self._device, [s.seed, 3, rank])
+        self._kernels = KernelDetails(kernels, s.line, s.level, self._device, [s.seed, 3, rank])
         self._tables = TaskTables(output, s.line, self._device, [s.seed, 4, rank])
         self._operators = OperatorDetails(output) if "operator_details.csv" in s.files else None
         held = layers_of(s.chunks) * LAYER_PARAMETERS // layout.tp * STATE_BYTES
         self._memory = (
-            Memory(output, scratch, s.line, self._device, held, s.files)
-            if s.files & MEMORY_FILES
+            Memory(self._memory_folder, scratch, s.line, self._device, held,
+                   s.files | MEMORY_FILES if s.databases else s.files)
+            if s.databases or s.writes(*MEMORY_FILES)
             else None
         )
         self._communication = (
-            Communication(output, rank, layout, s.files)
-            if s.level > 0 and s.files & COMMUNICATION_FILES
+            Communication(output, rank, layout, s.files, self._databases)
+            if s.level > 0 and (s.databases or s.writes(*COMMUNICATION_FILES))
             else None
         )
         self._trace = (
-            Trace(output, scratch, trace_ids(s.line, s.level, rank, layout, pid), layout)
+            Trace(output, scratch, ids, layout)
             if "trace_view.json" in s.files
             else None
         )
@@ -114,6 +132,8 @@ class CaptureWriter:
             self._operators.begin_step(loader_ns)
         if self._trace is not None:
             self._trace.begin_step(host_begin, loader_ns)
+        if self._databases is not None:
+            self._databases.begin_step(host_begin, loader_ns)
 
     def add(self, times: Times, before: int) -> None:
         """A timed chunk; nothing later will start before the moment `before` on this rank."""
@@ -128,6 +148,8 @@ class CaptureWriter:
             count_apis(self._apis, part, s.line, s.level)
         if self._trace is not None:
             self._trace.add(part)
+        if self._databases is not None:
+            self._databases.add(part)
         self._sorter.add(part)
         self._take(self._sorter.take(before), times.chunk)
         self._overlap(self._sweep.advance(before))
@@ -138,8 +160,10 @@ class CaptureWriter:
 
     def _take(self, rows: DeviceRows, chunk: Chunk) -> None:
         s, kernels = self._settings, chunk.kernels
-        if "kernel_details.csv" in s.files:
+        if s.databases or s.writes("kernel_details.csv"):
             self._kernels.write(self._step, rows, kernels)
+        if self._databases is not None:
+            self._databases.device(rows, kernels, self._kernels.counters)
         if "l2_cache.csv" in s.files:
             self._tables.l2_cache(rows, kernels)
         if s.level == 2 and "data_preprocess.csv" in s.files:
@@ -164,6 +188,8 @@ class CaptureWriter:
             self._apis.add_all(("acl", "aclrtSynchronizeStreamWithTimeout"), waited)
         if self._trace is not None:
             self._trace.end_step(self._step, self._host_begin, host_ready, host_end)
+        if self._databases is not None:
+            self._databases.end_step(self._step, self._host_begin, host_ready, host_end)
         tracks = self._sweep.tracks
         self._steps.append(
             StepTruth(
@@ -186,22 +212,26 @@ class CaptureWriter:
         write_info(
             self._folder,
             self.rank,
-            profiler_info(s.line, s.level, self.rank, s.steps, s.first_step, window),
+            profiler_info(s.line, s.level, self.rank, s.steps, s.first_step, window, s.export),
         )
-        write_metadata(self._folder, profiler_metadata(s.layout, self.rank))
+        metadata = profiler_metadata(s.layout, self.rank)
+        if s.files:
+            write_metadata(self._folder, metadata)
         if "step_trace_time.csv" in s.files:
             write_steps(output, s.line, device, self._steps)
         if s.level > 0 and "op_statistic.csv" in s.files:
             write_op_statistic(output, s.line, device, self._types)
         if self._counts_apis:
             write_api_statistic(output, s.line, self._apis)
-        if "npu_module_mem.csv" in s.files:
-            write_module_memory(output, s.line, device, window)
+        if s.databases or s.writes(MODULES):
+            write_module_memory(self._memory_folder, s.line, device, window)
         memory = None if self._memory is None else self._memory.finish(window)
         if self._communication is not None:
             self._communication.finish()
         if self._trace is not None:
             self._trace.finish(window)
+        if self._databases is not None:
+            self._databases.finish(window, self._steps, metadata, self._memory_folder)
         if s.line.analyse_done:
             (output / "analyse.done").touch()
         return RankTruth(

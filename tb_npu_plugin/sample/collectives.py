@@ -18,6 +18,7 @@ SETUP, NOTIFY = 1_300, 20  # ns from the operation's start to its first wait; th
 SETTLE, TURN, FINISH = 2_500, 1_000, 1_600
 ONE_SHOT_BYTES = 4096  # a slice below this is not worth cutting: everyone sends everything
 JITTER = 200
+LOCAL_BYTES_PER_NS = 400.0  # a rank's own slice, copied on the chip
 
 
 @dataclass(frozen=True)

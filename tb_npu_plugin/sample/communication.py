@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .collectives import Share, plane_tasks
+from .collectives import LOCAL_BYTES_PER_NS, Share, plane_tasks
+from .dbcapture import Databases
 from .groups import Layout
 from .text import Appender, Ints
 from .truth import CommTruth
@@ -18,7 +19,6 @@ from .truth import CommTruth
 LINKS = ("RDMA", "HCCS", "PCIE", "SDMA", "SIO")
 LARGE_PACKET = {"RDMA": 500_000}  # bytes; all others:
 LARGE_SDMA_PACKET = 32_000_000
-LOCAL_BYTES_PER_NS = 400.0
 RANKED = ("top1", "middle", "bottom1", "bottom2", "bottom3")
 
 
@@ -36,7 +36,15 @@ class _Links:
 class Communication:
     """Writes one rank's two communication files, an operation at a time."""
 
-    def __init__(self, folder: Path, rank: int, layout: Layout, write: frozenset[str]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        rank: int,
+        layout: Layout,
+        write: frozenset[str],
+        databases: Databases | None = None,
+    ) -> None:
+        self._databases = databases
         self._rank, self._layout = rank, layout
         self._json = Appender(folder / "communication.json")
         self._matrix = Appender(folder / "communication_matrix.json")
@@ -62,7 +70,9 @@ class Communication:
                 lead = ", " if self._sums[0] > 1 else ""
                 key = json.dumps(f"{share.name}@{_group_hash(share)}")
                 self._json.add(f"{lead}{key}: {json.dumps(record)}")
-            if self._write[1]:
+            if self._databases is not None:
+                self._databases.operation(step, share, _group_hash(share), record)
+            if self._write[1] or self._databases is not None:
                 self._remember(share)
 
     def _begin(self, step: int) -> None:
@@ -177,8 +187,11 @@ class Communication:
                 },
             }
             self._json.add(f', "Total Op Info": {json.dumps(total)}}}}}')
+        matrix = self._matrix_of_step()
         if self._write[1]:
-            self._matrix.add(f"{json.dumps(self._matrix_of_step())}}}")
+            self._matrix.add(f"{json.dumps(matrix)}}}")
+        if self._databases is not None:
+            self._databases.matrix(self._step, matrix)
         self.truths.append(
             CommTruth(
                 self._step, ops, elapse, transit, wait, sync, dict(self._bytes), dict(self._times)

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from .apis import api_calls
-from .collectives import Share, Task, plane_tasks
-from .communication import LOCAL_BYTES_PER_NS
+from .collectives import LOCAL_BYTES_PER_NS, Share, Task, plane_tasks
 from .groups import Layout
 from .parts import TRACKS, Pieces
 from .rows import COMM_STREAM, RankChunk
@@ -112,16 +111,19 @@ def operation(
     key = (connection - 1) << 32 | 0xFFFFFFFF
     yield _host_to_device("s", key, ids.pids["CANN"], ids.threads["queue"], us(launched))
     yield _host_to_device("f", key, pid, first, start)
+    for link, task in operation_tasks(layout, share):
+        yield _task(ids, first, share.place, link, task)
+
+
+def operation_tasks(layout: Layout, share: Share) -> Iterator[tuple[str, Task]]:
+    """(link, task) of all planes: the copy of the rank's own slice, then what it exchanges."""
+    group = share.operation.axis.groups[share.group]
     own = int(share.operation.sizes[0][share.group, share.place].max())
-    local = Task(
-        0, "Memcpy", share.start + 200, 900 + int(own / LOCAL_BYTES_PER_NS), share.place, own
-    )
-    local_end = min(local.duration, share.end - share.start - 200)
-    yield _task(ids, first, share.place, "ON_CHIP", Task(**{**vars(local), "duration": local_end}))
+    took = min(900 + int(own / LOCAL_BYTES_PER_NS), share.end - share.start - 200)
+    yield "ON_CHIP", Task(0, "Memcpy", share.start + 200, took, share.place, own)
     for plane in range(1, len(group.ranks)):
         for task in plane_tasks(share.operation, share.group, share.place, plane):
-            link = layout.link(group.ranks[share.place], group.ranks[task.peer])
-            yield _task(ids, first, share.place, link, task)
+            yield layout.link(group.ranks[share.place], group.ranks[task.peer]), task
 
 
 def _task(ids: TraceIds, first: int, place: int, link: str, task: Task) -> str:

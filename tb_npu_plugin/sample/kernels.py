@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,19 @@ def quoted(text: str) -> str:
     return f'"""{text}"""' if text else "N/A"
 
 
+Core = tuple[Floats, Ints, Floats, Floats]
+
+
+@dataclass(frozen=True)
+class Counters:
+    """Counters of the rows ``at``: (time µs, cycles, stage ratios, cache misses) of each core;
+    None where the kernels do not use it."""
+
+    at: Ints
+    aic: Core | None
+    aiv: Core | None
+
+
 class KernelDetails:
     """Writes one rank's kernel_details.csv, block by block."""
 
@@ -34,10 +48,12 @@ class KernelDetails:
         self._columns = len(header)
         self._heads: dict[Kernel, tuple[str, str]] = {}
         self.rows = 0
+        self.counters: list[Counters] = []  # of what was written last
 
     def write(self, step: int, rows: DeviceRows, kernels: tuple[Kernel, ...]) -> None:
         """Append rows of one step."""
         self.rows += len(rows.start)
+        self.counters = []
         starts = us_list(rows.start)
         durations = (rows.duration / 1000).tolist()
         waits = (rows.wait / 1000).tolist()
@@ -135,6 +151,9 @@ class KernelDetails:
             cube = self._core(duration, blocks[spec, 0], CUBE_CORES, stages[spec, :AIC_STAGES])
             on_vector = blocks[spec, 1] if kind == 2 else blocks[spec, 0]
             aiv = self._core(duration, on_vector, VECTOR_CORES, stages[spec, AIC_STAGES:])
+            self.counters.append(
+                Counters(at, None if kind == 1 else cube, None if kind == 0 else aiv)
+            )
             aic_text = _core_text(cube, AIC_STAGES) if kind != 1 else [NO_AIC] * len(at)
             aiv_text = _core_text(aiv, AIV_STAGES) if kind != 0 else [NO_AIV] * len(at)
             use: list[float] | list[int] = [0] * len(at)
@@ -146,7 +165,7 @@ class KernelDetails:
 
     def _core(
         self, duration: Ints, blocks: Ints, cores: int, stages: Floats
-    ) -> tuple[Floats, Ints, Floats, Floats]:
+    ) -> Core:
         """(core time µs, total cycles, stage ratios, instruction cache miss rate)."""
         count = len(duration)
         rounds = np.ceil(blocks / cores)
@@ -164,7 +183,7 @@ def _kind(kernel: Kernel) -> int:
     return 0 if kernel.aic else 1 if kernel.aiv else 3
 
 
-def _core_text(core: tuple[Floats, Ints, Floats, Floats], stages: int) -> list[str]:
+def _core_text(core: Core, stages: int) -> list[str]:
     """A core's columns, from its time to its cache misses."""
     time, cycles, ratios, misses = core
     columns: list[list[object]] = [list(thousandths(time)), cycles.tolist()]

@@ -25,7 +25,13 @@ ENVIRONMENT = (
 
 
 def profiler_info(
-    line: Line, level: int, rank: int, steps: int, first_step: int, window: tuple[int, int]
+    line: Line,
+    level: int,
+    rank: int,
+    steps: int,
+    first_step: int,
+    window: tuple[int, int],
+    export: tuple[str, ...] = ("text",),
 ) -> dict[str, Any]:
     """The manifest of a capture whose window is (start, end) in epoch ns."""
     start, end = window
@@ -38,7 +44,7 @@ def profiler_info(
         "_msprof_tx": False,
         "_data_simplification": True,
         "record_op_args": False,
-        "_export_type": ["text"] if line.extra_config else "text",
+        "_export_type": list(export) if line.extra_config else ",".join(export),
         "_op_attr": False,
         "_gc_detect_threshold": None,
     }

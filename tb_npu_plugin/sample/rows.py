@@ -92,6 +92,7 @@ class DeviceRows:
     wait: Ints
     spec: Ints
     task_id: Ints
+    connection: Ints
     shares: tuple[Share, ...]
 
     @property
@@ -103,7 +104,7 @@ class Sorter:
     """Sorts rows over chunk borders and knows each row's wait since the end of the one before."""
 
     def __init__(self) -> None:
-        self._held = np.empty((0, 5), dtype=np.int64)
+        self._held = np.empty((0, 6), dtype=np.int64)
         self._shares: dict[int, Share] = {}
         self._number = 0
         self._last_end: int | None = None
@@ -117,7 +118,9 @@ class Sorter:
             number[place] = self._number
             self._shares[self._number] = share
             self._number += 1
-        rows = np.column_stack([part.start, part.duration, chunk.task_spec, part.task_id, number])
+        rows = np.column_stack(
+            [part.start, part.duration, chunk.task_spec, part.task_id, number, part.connection]
+        )
         self._held = np.concatenate([self._held, rows])
 
     def take(self, before: int | None) -> DeviceRows:
@@ -125,7 +128,7 @@ class Sorter:
         held = self._held[np.argsort(self._held[:, 0], kind="stable")]
         count = len(held) if before is None else int(np.searchsorted(held[:, 0], before))
         rows, self._held = held[:count], held[count:]
-        start, duration, spec, task_id, number = (rows[:, i] for i in range(5))
+        start, duration, spec, task_id, number, connection = (rows[:, i] for i in range(6))
         end = start + duration
         wait = np.zeros(len(rows), dtype=np.int64)
         if len(rows):
@@ -134,4 +137,4 @@ class Sorter:
             wait = np.maximum(0, start - ends_before)
             self._last_end = int(end[-1])
         shares = tuple(self._shares.pop(n) for n in number[number >= 0].tolist())
-        return DeviceRows(start, duration, wait, spec, task_id, shares)
+        return DeviceRows(start, duration, wait, spec, task_id, connection, shares)

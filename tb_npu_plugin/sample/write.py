@@ -44,6 +44,7 @@ def write_sample(
     tp: int | None = None,
     devices_per_host: int = 8,
     files: Collection[str] = ALL_FILES,
+    export: Collection[str] = ("text",),
     overwrite: bool = False,
 ) -> SampleTruth:
     """Write `ranks` captures below out, and return the numbers they hold.
@@ -57,7 +58,8 @@ def write_sample(
     world: the job's size, by default ranks but at least 2. With more than ranks only the first
         ranks were collected, and they wait for others that are not there; 1 has no communication.
     tp: tensor-parallel size; the rest of the job is data-parallel.
-    files: names out of ALL_FILES. The truth of files that are left out is empty.
+    files: names of text files out of ALL_FILES. The truth of files that are left out is empty.
+    export: "text", "db" or both: the text files, the databases of the same recording.
 
     The same arguments write the same bytes (with the same numpy).
 
@@ -72,13 +74,17 @@ def write_sample(
         tp = default_tp(world)
         if slow_link is not None and not share_payloads(slow_link, tp):
             tp = 1
+    wanted = tuple(kind for kind in ("text", "db") if kind in export)
     _check(ranks, steps, kernels_per_step, level, world, tp, line, files, straggler, slow_link)
+    if not wanted or len(wanted) < len(set(export)):
+        raise ValueError("export is text, db or both")
     epoch = EPOCH_NS + (seed % 100_000) * 60_000_000_000
     layout = lay_out(world, tp, devices_per_host, slow_link, epoch // 1_000_000)
     chunks = plan_step(build(tp), kernels_per_step, list(layout.axes), world)
     settings = Settings(
-        LINES[line], level, seed, steps, first_step, memory_leak, frozenset(files), layout, chunks
-    )
+        LINES[line], level, seed, steps, first_step, memory_leak,
+        frozenset(files if "text" in wanted else ()), layout, chunks, wanted,
+    )  # fmt: skip
     random = np.random.default_rng([seed, 77])
     begin = epoch + LEAD_NS + random.integers(0, 40_000, world) * 10
     folders = [_folder(out, worker, rank, layout, seed, begin, overwrite) for rank in range(ranks)]

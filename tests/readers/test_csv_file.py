@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from small_captures import KERNEL_HEADER, KERNELS, Read, read_file
+from small_captures import KERNEL_HEADER, KERNELS, OUTPUT, Read, read_file
 
 Reader = Callable[..., Read]
 TEXT = f"""{KERNEL_HEADER}
@@ -332,9 +332,9 @@ FOLDERS = [
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_the_file_at_the_path_itself_is_read(read: Reader, tmp_path: Path, folder: str) -> None:
     for decoy in ("aXb", "a1", "a", "b", "xx"):
-        (tmp_path / decoy).mkdir()
-        (tmp_path / decoy / "kernel_details.csv").write_text("decoy")
-        read(table(kernel("decoy")), below=decoy)
+        output = tmp_path / decoy / OUTPUT
+        output.mkdir(parents=True)
+        (output / "kernel_details.csv").write_text(table(kernel("decoy")))
     found = read(table(kernel("right")), below=folder)
     assert found.error is None
     assert rows(found) == [("right", 1500.0)]

@@ -169,9 +169,7 @@ def test_empty_step_or_no_rows(
     assert "does not create it" in c["message"].iloc[0]
 
 
-def test_steps_of_a_file_with_rows_outside(
-    cases: Path, opened: Callable[[Path], Captures]
-) -> None:
+def test_steps_of_a_file_with_rows_outside(cases: Path, opened: Callable[[Path], Captures]) -> None:
     captures = opened(cases / "C13-kernel-empty-step-or-rows/a")
     assert captures.kernels(step=7)["dur_ns"].tolist() == [3000.0]
     assert captures.kernels(step="none")["dur_ns"].tolist() == [2000.0]
@@ -329,9 +327,7 @@ def test_a_file_without_a_name_or_a_time(read: Reader) -> None:
     assert found.note("column-missing").params["columns"] == "Name, Start, Duration"
 
 
-def test_a_big_file_gives_its_summary_first(
-    read: Reader, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_big_file_gives_its_summary_first(read: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_details, "SUMMARY_FIRST_BYTES", 10)
     rows = ["1,a,Add,AI_CORE,10,1.5,0.5,8,2", "1,b,Add,AI_CORE,20,2.5,1,8,2",
             "1,c,Add,AI_CORE,20,-9,1,8,2", "2,d,Mul,AI_CORE,20,x,1,8,2", "2,e,Mul"]  # fmt: skip

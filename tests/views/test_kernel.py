@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ from small_captures import KERNEL_HEADER, info, write_capture
 
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.results import Kernel
-from tb_npu_plugin.backend.tables import TableRequest
-from tb_npu_plugin.backend.views.kernel import kernel
+from tb_npu_plugin.backend.tables import TableRequest, rows_csv
+from tb_npu_plugin.backend.views.kernel import kernel, kernel_query
 from tb_npu_plugin.frames import Captures
 
 Opener = Callable[[Path], Captures]
@@ -136,6 +137,11 @@ def test_shares_of_nothing_are_unknown(tmp_path: Path, opened: Opener) -> None:
     for group in ("name", "core", "step"):
         for row in rows(look(opened(tmp_path), group=group)):
             assert row["total_ratio"] is None
+        sel = opened(tmp_path).select()
+        query = kernel_query(sel, group)
+        assert query is not None
+        exported = "".join(rows_csv(sel.store, query, TableRequest()))
+        assert not re.search(r"\b(inf|nan)\b", exported)
     plain = rows(look(opened(tmp_path), sort="name", columns=("name", "dur_ns")))
     assert [r["dur_ns"] for r in plain] == [0.0, -5000.0], "what cannot be is shown, not summed"
     note = look(opened(tmp_path)).note

@@ -127,7 +127,9 @@ def test_the_mean_of_several_steps(tmp_path: Path, opened: Opener) -> None:
 
 def test_ranks_that_are_not_there_are_told(tmp_path: Path, opened: Opener) -> None:
     path = write_capture(tmp_path / "cap", info(0), kernel_details=KERNELS, step_trace_time=STEPS)
-    (path / "profiler_metadata.json").write_text('{"distributed_args": {"rank": 0, "world_size": 8}}')
+    (path / "profiler_metadata.json").write_text(
+        '{"distributed_args": {"rank": 0, "world_size": 8}}'
+    )
     view = look(opened(tmp_path))
     assert next(f.note for f in view.facts if f.key == "rank") == "of 8"
     assert "ranks-missing" in opened(tmp_path).findings()["code"].tolist()

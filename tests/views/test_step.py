@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,8 @@ from small_captures import STEP_HEADER, info, write_capture
 
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.results import Step
-from tb_npu_plugin.backend.tables import TableRequest
-from tb_npu_plugin.backend.views.step import step
+from tb_npu_plugin.backend.tables import TableRequest, rows_csv
+from tb_npu_plugin.backend.views.step import step, step_query
 from tb_npu_plugin.frames import Captures
 
 Opener = Callable[[Path], Captures]
@@ -84,9 +85,15 @@ def test_a_stage_of_zero_has_no_shares(tmp_path: Path, opened: Opener) -> None:
     rows = "0,1,0,0,0,0,10.0,0,0,0,0\n"  # C13 c
     write_capture(tmp_path / "cap", info(0), step_trace_time=f"{STEP_HEADER}\n{rows}")
     for group in ("", "rank", "step"):
-        values = look(opened(tmp_path), group).table.values
+        captures = opened(tmp_path)
+        values = look(captures, group).table.values
         assert values["stage_ns"] == [0.0]
         assert values["computing_ratio"] == [None], "undefined, not infinite and not 0"
+        sel = captures.select()
+        query = step_query(sel, group)
+        assert query is not None
+        exported = "".join(rows_csv(sel.store, query, TableRequest()))
+        assert not re.search(r"\b(inf|nan)\b", exported)
 
 
 def test_pages_of_equal_rows_do_not_overlap(tmp_path: Path, opened: Opener) -> None:

@@ -17,6 +17,7 @@ from tb_npu_plugin.backend.readers import (
     communication,
     communication_matrix,
     data_preprocess,
+    db_timeline,
     kernel_details,
     l2_cache,
     memory_record,
@@ -50,6 +51,7 @@ READERS: tuple[ModuleType, ...] = (
     communication_matrix,
     analysis_db,
     profiler_db,
+    msprof_db,
     trace_view,
     torch_trace,
 )
@@ -57,7 +59,7 @@ READERS: tuple[ModuleType, ...] = (
 
 #: Readers whose tables are worked out from those of another reader (``FROM``: its name), where no
 #: better source has them.
-DERIVED: tuple[ModuleType, ...] = (trace_derived, torch_derived)
+DERIVED: tuple[ModuleType, ...] = (trace_derived, torch_derived, db_timeline)
 
 #: Kinds of sources in order of preference; a table is taken from one of them, never summed.
 SOURCES = ("text", "db", "trace", "torch", "raw")
@@ -78,7 +80,7 @@ def readers_for(name: str) -> list[ModuleType]:
     reader = reader_for(name)
     if reader is None:
         return []
-    return [reader, *(r for r in DERIVED if r.FROM == reader_name(reader))]
+    return [reader, *(r for r in DERIVED if reader_name(reader) == r.FROM)]
 
 
 def reader_named(name: str) -> ModuleType:

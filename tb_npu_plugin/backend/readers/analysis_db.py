@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
 from tb_npu_plugin.backend.readers.communication import operations
 from tb_npu_plugin.backend.readers.communication_matrix import links
-from tb_npu_plugin.backend.readers.db_file import Database, connect, read_whole
+from tb_npu_plugin.backend.readers.db_file import BROKEN, Database, connect, read_whole
 from tb_npu_plugin.backend.readers.db_load import Want, double, id_, load, text
 from tb_npu_plugin.backend.readers.json_members import Member
 from tb_npu_plugin.backend.readers.step_trace_time import check_steps, sane_sql
@@ -97,7 +96,7 @@ def _only_device(path: Path) -> str:
                 rows = connection.execute("SELECT DISTINCT id FROM NPU_INFO").fetchall()
             finally:
                 connection.close()
-        except (sqlite3.Error, OSError):
+        except (*BROKEN, OSError):
             continue
         if len(rows) == 1 and isinstance(rows[0][0], int) and rows[0][0] >= 0:
             return str(rows[0][0])
@@ -112,7 +111,8 @@ def _operations(db: Database) -> Iterator[Member]:
     )  # fmt: skip
     infos: dict[tuple[str, ...], dict[str, Any]] = {}
     for keys, rows in packets.items():
-        infos[keys] = info = {}
+        info: dict[str, Any] = {}
+        infos[keys] = info
         for row in rows:
             link = info.setdefault(row["link"] or "", {key: row[key] for key in _LINK})
             link["Large Packet Ratio"] = row["large"]

@@ -129,8 +129,9 @@ def columns_sql(
 
 def scalar(con: duckdb.DuckDBPyConnection, sql: str) -> Any:
     """The single value of a query."""
-    row = con.execute(sql).fetchone()
-    return row[0] if row else None
+    # All rows: an unfinished result would keep the connection from its next query.
+    rows = con.execute(sql).fetchall()
+    return rows[0][0] if rows else None
 
 
 def parquet(path: str) -> str:

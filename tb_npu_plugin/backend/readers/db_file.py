@@ -21,7 +21,8 @@ from urllib.parse import quote_from_bytes
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.base import Rows, Source
 from tb_npu_plugin.backend.readers.csv_file import Unreadable, ident
-from tb_npu_plugin.backend.readers.db_pages import Pages, Unfit
+from tb_npu_plugin.backend.readers.db_cells import Unfit
+from tb_npu_plugin.backend.readers.db_pages import Pages
 
 #: What a writer that still holds the database, or died, leaves beside it.
 LOGS = ("-wal", "-journal")
@@ -30,6 +31,8 @@ _WITHOUT_ROWID = re.compile(r"\)\s*(?:STRICT\s*,\s*)?WITHOUT\s+ROWID", re.IGNORE
 #: Tables of MindStudio Insight: it keeps its state in the databases it opens.
 ALTERED = ("status_info", "connectionCats")
 _HEADER = 100
+#: What SQLite raises for a broken file; its message itself may be broken text.
+BROKEN = (sqlite3.Error, ValueError)
 
 
 def key(name: str) -> str:
@@ -91,12 +94,12 @@ def open_database(source: Source, *, copy: bool = False) -> Iterator[Database]:
         path = _copied(source)
     try:
         connection = connect(path)
-    except sqlite3.Error as error:
+    except BROKEN as error:
         raise _unreadable(source, error) from error
     with path.open("rb", buffering=0) as file:
         try:
             tables = _tables(connection)
-        except sqlite3.Error as error:
+        except BROKEN as error:
             connection.close()
             raise _unreadable(source, error) from error
         try:
@@ -125,7 +128,7 @@ def connect(path: Path) -> sqlite3.Connection:
         f"file:{name}?mode=ro&immutable=1", uri=True, check_same_thread=False
     )
     connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    with suppress(sqlite3.Error):
+    with suppress(*BROKEN):
         connection.execute("PRAGMA trusted_schema=OFF")
     return connection
 
@@ -168,7 +171,7 @@ def _copied(source: Source) -> Path:
                 connection.execute("PRAGMA journal_mode=DELETE").fetchall()
             finally:
                 connection.close()
-        except sqlite3.Error:  # a broken log: what the database itself holds is still good
+        except BROKEN:  # a broken log: what the database itself holds is still good
             shutil.copyfile(source.path, copy)
         for log in LOGS:
             _beside(copy, log).unlink(missing_ok=True)
@@ -177,7 +180,7 @@ def _copied(source: Source) -> Path:
     return copy
 
 
-def _unreadable(source: Source, error: sqlite3.Error) -> Unreadable:
+def _unreadable(source: Source, error: Exception) -> Unreadable:
     return Unreadable(Note("database-unreadable", source.rel, None, {"error": str(error)[:200]}))
 
 
@@ -196,7 +199,7 @@ def _tables(connection: sqlite3.Connection) -> dict[str, Table]:
     for name, root, sql in listed:
         try:
             rows = connection.execute(f"PRAGMA table_xinfo({ident(name)})").fetchall()
-        except sqlite3.Error:
+        except BROKEN:
             continue
         columns = {key(row[1]): (row[0], row[1]) for row in reversed(rows)}
         keys = [row for row in rows if row[5]]

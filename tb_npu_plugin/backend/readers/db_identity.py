@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from tb_npu_plugin.backend.readers.csv_file import ident
-from tb_npu_plugin.backend.readers.db_file import connect, key
+from tb_npu_plugin.backend.readers.db_file import BROKEN, connect, key
 
 #: Names of databases that hold a capture.
 NAME = re.compile(
@@ -44,7 +44,7 @@ def identity(path: Path) -> Identity:
         ranks.append((path.name, int(match.group("rank")[:18])))
     start = end = None
     metadata: dict[str, Any] = {}
-    with suppress(sqlite3.Error, OSError, ValueError), closing(connect(path)) as connection:
+    with suppress(*BROKEN, OSError), closing(connect(path)) as connection:
         mapped = {row[0] for row in _rows(connection, "RANK_DEVICE_MAP", "rankid")}
         for rank in sorted(r for r in mapped if isinstance(r, int) and 0 <= r < 1 << 32):
             if len(mapped) == 1:
@@ -68,7 +68,7 @@ def _rows(
             return
         names = ", ".join(ident(found[c]) for c in columns)
         yield from connection.execute(f"SELECT {names} FROM {table} LIMIT {_MAX_ROWS}").fetchall()
-    except sqlite3.Error:
+    except BROKEN:
         return
 
 

@@ -10,14 +10,14 @@ import numpy as np
 from tb_npu_plugin.backend.readers.base import Rows, parquet, scalar
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.readers.db_file import Database
-from tb_npu_plugin.backend.readers.db_load import Want, forget, id_, integer, load
+from tb_npu_plugin.backend.readers.db_load import Want, forget, id_, instant, integer, load
 from tb_npu_plugin.backend.readers.db_pmu import counters
 from tb_npu_plugin.backend.readers.db_steps import with_step
 from tb_npu_plugin.backend.readers.db_strings import name
 from tb_npu_plugin.backend.schema import KERNELS
 
 TASK = {
-    "start": integer("startNs"), "end": integer("endNs"), "device": id_("deviceId"),
+    "start": instant("startNs"), "end": instant("endNs"), "device": id_("deviceId"),
     "connection": id_("connectionId"), "id": id_("globalTaskId"), "kind": id_("taskType"),
     "context": id_("contextId"), "stream": id_("streamId"), "task": id_("taskId"),
     "model": id_("modelId"),
@@ -35,7 +35,7 @@ _COMPUTE = {
     "x_attr_info": id_("attrInfo"),
 }  # fmt: skip
 _OPERATION = {
-    "name": id_("opName"), "start": integer("startNs"), "end": integer("endNs"),
+    "name": id_("opName"), "start": instant("startNs"), "end": instant("endNs"),
     "connection": id_("connectionId"), "type": id_("opType"), "device": id_("deviceId"),
     "operation": id_("opId"), "comm_group": id_("groupName"),
 }  # fmt: skip

@@ -6,7 +6,6 @@ no cases: :func:`load` tells what was missing.
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -15,8 +14,8 @@ import duckdb
 import numpy as np
 
 from tb_npu_plugin.backend.readers.csv_file import ident
-from tb_npu_plugin.backend.readers.db_file import Database, Table
-from tb_npu_plugin.backend.readers.db_pages import Batch, Damage, Unfit
+from tb_npu_plugin.backend.readers.db_cells import Batch, Damage, Unfit
+from tb_npu_plugin.backend.readers.db_file import BROKEN, Database, Table
 from tb_npu_plugin.backend.schema import NO_ID
 
 #: Rows that sqlite3 hands over at once.
@@ -29,7 +28,7 @@ class Want:
     """A column to load: the names sources give it, and what it holds."""
 
     names: tuple[str, ...]
-    kind: Literal["integer", "id", "double", "text"]
+    kind: Literal["instant", "integer", "id", "double", "text"]
 
     @property
     def dtype(self) -> str:
@@ -45,8 +44,13 @@ class Loaded:
     there: bool
 
 
+def instant(*names: str) -> Want:
+    """Times in ns since the epoch; what cannot be one becomes NULL."""
+    return Want(names, "instant")
+
+
 def integer(*names: str) -> Want:
-    """Whole numbers: times in ns, sizes, counts."""
+    """Whole numbers; such as no sum of two overflows."""
     return Want(names, "integer")
 
 
@@ -155,11 +159,11 @@ def batches(
             return
         except Unfit:
             damage = Damage()
-    error = None
+    error: Exception | None = None
     try:
         for batch in _rows(db, table, columns, done, only):
             yield _arrays(columns, batch, odd)
-    except sqlite3.Error as broken:
+    except BROKEN as broken:
         error = broken
     _tell(db, table, damage, odd, error)
 
@@ -171,6 +175,10 @@ def _arrays(columns: Mapping[str, Want], batch: Batch, odd: dict[str, int]) -> d
         odd[name] += batch.odd[i]
         if want.kind == "id":
             known = known & (values >= 0) & (values != NO_ID)
+        elif want.kind == "instant":
+            known = known & (values >= 0) & (values < _INT_MAX)
+        elif want.kind == "integer":
+            known = known & (values > -_INT_MAX) & (values < _INT_MAX)
         out[name] = values if known.all() else np.ma.masked_array(values, mask=~known)
     return out
 
@@ -208,13 +216,14 @@ def _rows(
     for _ in range(skip):
         cursor.fetchone()
     while True:
-        rows, error = [], None
+        rows: list[tuple[Any, ...]] = []
+        error: Exception | None = None
         try:
             for row in cursor:
                 rows.append(row)
                 if len(rows) == ROWS:
                     break
-        except sqlite3.Error as broken:  # the rows before the damage are good
+        except BROKEN as broken:  # the rows before the damage are good
             error = broken
         if rows:
             yield _batch(rows, columns)

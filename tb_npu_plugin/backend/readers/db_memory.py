@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tb_npu_plugin.backend.readers.base import Rows, parquet, scalar
+from tb_npu_plugin.backend.readers.base import Rows, scalar
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.readers.db_file import Database
-from tb_npu_plugin.backend.readers.db_load import double, id_, integer, load
+from tb_npu_plugin.backend.readers.db_load import double, id_, instant, integer, load
 from tb_npu_plugin.backend.readers.db_strings import load_enum
 from tb_npu_plugin.backend.readers.memory_cells import curves_sql
 from tb_npu_plugin.backend.readers.memory_record import check_points
 from tb_npu_plugin.backend.readers.operator_memory import check_blocks
-from tb_npu_plugin.backend.schema import MEMORY_BLOCKS, MEMORY_POINTS, MODULE_MEMORY, block_state_sql
+from tb_npu_plugin.backend.schema import (
+    MEMORY_BLOCKS,
+    MEMORY_POINTS,
+    MODULE_MEMORY,
+    block_state_sql,
+)
 
 _RECORD = {
-    "component": id_("component"), "time_ns": integer("timestamp"),
+    "component": id_("component"), "time_ns": instant("timestamp"),
     "allocated_bytes": double("totalAllocated"), "reserved_bytes": double("totalReserved"),
     "active_bytes": double("totalActive"), "stream_ptr": integer("streamPtr"),
     "device": id_("deviceId"),
 }  # fmt: skip
 _BLOCK = {
-    "name": id_("name"), "size_bytes": double("size"), "alloc_ns": integer("allocationTime"),
-    "release_ns": integer("releaseTime"), "active_release_ns": integer("activeReleaseTime"),
+    "name": id_("name"), "size_bytes": double("size"), "alloc_ns": instant("allocationTime"),
+    "release_ns": instant("releaseTime"), "active_release_ns": instant("activeReleaseTime"),
     "dur_ns": double("duration"), "active_dur_ns": double("activeDuration"),
     "alloc_allocated_bytes": double("allocationTotalAllocated"),
     "alloc_reserved_bytes": double("allocationTotalReserved"),
@@ -35,18 +40,22 @@ _BLOCK = {
 #: What CANN's graph engine allocated; torch_npu copies it into the two tables above.
 _GRAPH = {
     "name": id_("operatorName"), "address": integer("addr"), "kind": id_("type"),
-    "size_bytes": double("size"), "time_ns": integer("timestampNs"),
+    "size_bytes": double("size"), "time_ns": instant("timestampNs"),
     "allocated_bytes": double("totalAllocate"), "reserved_bytes": double("totalReserve"),
     "component": id_("component"), "device": id_("deviceId"),
 }  # fmt: skip
 _PROCESS = {
     "kind": id_("type"), "ddr": double("ddr"), "hbm": double("hbm"),
-    "time_ns": integer("timestampNs"), "device": id_("deviceId"),
+    "time_ns": instant("timestampNs"), "device": id_("deviceId"),
 }  # fmt: skip
 
 
 def memory(db: Database) -> Iterator[Rows]:
     """Yield ``memory_points`` and ``memory_curve``, ``memory_blocks``, ``module_memory``."""
+    missing = [name for name in ("MEMORY_RECORD", "OP_MEMORY") if not db.has(name)]
+    if missing:
+        gives = "memory_points" if "MEMORY_RECORD" in missing else "memory_blocks"
+        db.note("db-memory-missing", missing[0], table=", ".join(missing), gives=gives)
     load(db, "graph", "NPU_OP_MEM", _GRAPH)
     yield from _points(db)
     yield from _blocks(db)
@@ -59,7 +68,6 @@ def _points(db: Database) -> Iterator[Rows]:
     load(db, "points", "MEMORY_RECORD", _RECORD)
     load(db, "process", "NPU_MEM", _PROCESS)
     if not db.has("MEMORY_RECORD"):
-        _missing(db, "MEMORY_RECORD", "memory_points")
         con.execute(
             "INSERT INTO points BY NAME SELECT component, time_ns, allocated_bytes, "
             "reserved_bytes, device FROM graph ORDER BY time_ns, rowid"
@@ -92,7 +100,6 @@ def _blocks(db: Database) -> Iterator[Rows]:
     con = db.source.con
     load(db, "blocks", "OP_MEMORY", _BLOCK)
     if not db.has("OP_MEMORY"):
-        _missing(db, "OP_MEMORY", "memory_blocks")
         con.execute(f"INSERT INTO blocks BY NAME {_paired_sql()}")
     if scalar(con, "SELECT count(*) FROM blocks"):
         values = {
@@ -116,11 +123,11 @@ def _blocks(db: Database) -> Iterator[Rows]:
 
 def _paired_sql() -> str:
     """Blocks of the graph engine: each allocation with the next release of its address."""
-    following = "OVER (PARTITION BY device, address ORDER BY time_ns, rowid)"
+    following = "OVER (PARTITION BY device, address ORDER BY time_ns, g.ordinal)"
     return (
         "SELECT name, size_bytes, alloc_ns, release_ns, device, alloc_allocated_bytes, "
         "alloc_reserved_bytes, release_allocated_bytes, release_reserved_bytes FROM ("
-        "SELECT g.rowid AS nth, g.name, abs(size_bytes) AS size_bytes, device, time_ns AS alloc_ns, "
+        "SELECT g.ordinal, g.name, abs(size_bytes) AS size_bytes, device, time_ns AS alloc_ns, "
         "s.value AS kind, allocated_bytes AS alloc_allocated_bytes, "
         "reserved_bytes AS alloc_reserved_bytes, "
         f"lead(s.value) {following} AS next_kind, "
@@ -129,15 +136,15 @@ def _paired_sql() -> str:
         "AS release_allocated_bytes, "
         f"CASE WHEN next_kind = 'release' THEN lead(reserved_bytes) {following} END "
         "AS release_reserved_bytes "
-        "FROM (SELECT rowid, * FROM graph) g JOIN strings s ON s.id = g.kind) "
-        "WHERE kind = 'allocate' ORDER BY alloc_ns, nth"
+        "FROM (SELECT rowid AS ordinal, * FROM graph) g JOIN strings s ON s.id = g.kind) "
+        "WHERE kind = 'allocate' ORDER BY alloc_ns, ordinal"
     )
 
 
 def _modules(db: Database) -> Iterator[Rows]:
     con = db.source.con
     load(db, "modules", "NPU_MODULE_MEM",
-         {"module": integer("moduleId"), "time_ns": integer("timestampNs"),
+         {"module": integer("moduleId"), "time_ns": instant("timestampNs"),
           "reserved_bytes": double("totalReserved"), "device": id_("deviceId")})  # fmt: skip
     load_enum(db, "module_names", "ENUM_MODULE")
     if scalar(con, "SELECT count(*) FROM modules"):
@@ -156,7 +163,3 @@ def _modules(db: Database) -> Iterator[Rows]:
             "LEFT JOIN module_names n ON n.id = m.module ORDER BY m.rowid",
         )  # fmt: skip
     con.execute("DROP TABLE modules; DROP TABLE module_names")
-
-
-def _missing(db: Database, table: str, gives: str) -> None:
-    db.note("db-memory-missing", table, table=table, gives=gives)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -57,7 +58,7 @@ def _parents(start: Ints, end: Ints, thread: Ints) -> tuple[Ints, Ints]:
     edges = [0, *(np.flatnonzero(np.diff(thread)) + 1).tolist(), len(start)]
     # A zero-length operator still has to end after it begins to lie in something.
     ends = np.maximum(end, start + 1)
-    for low, high in zip(edges, edges[1:], strict=False):
+    for low, high in pairwise(edges):
         depth[low:high] = Nesting().depths(start[low:high], ends[low:high])
     parent = np.full(len(start), -1, dtype=np.int64)
     levels = [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
@@ -88,7 +89,7 @@ def _same_name(parent: Ints, name: Ints) -> npt.NDArray[np.bool_]:
 
 def _summed(own: Floats, depth: Ints, parent: Ints) -> Floats:
     """Each row's own value and those of all rows inside it."""
-    total = own.copy()
+    total: Floats = own.copy()
     for level in range(int(depth.max(initial=0)), 0, -1):
         rows = np.flatnonzero((depth == level) & (total != 0) & (parent >= 0))
         np.add.at(total, parent[rows], total[rows])

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from tb_npu_plugin.backend.readers.base import Rows, scalar
-from tb_npu_plugin.backend.readers.db_file import Database
+from tb_npu_plugin.backend.readers.db_file import BROKEN, Database
 from tb_npu_plugin.backend.readers.db_load import (
     Want,
     arrays,
     batches,
     forget,
     id_,
+    instant,
     integer,
     load,
     text,
@@ -24,7 +25,7 @@ from tb_npu_plugin.backend.readers.db_strings import OPERATOR, name, remember
 from tb_npu_plugin.backend.schema import OPERATORS
 
 _OPERATOR = {
-    "start": integer("startNs"), "end": integer("endNs"), "thread": id_("globalTid"),
+    "start": instant("startNs"), "end": instant("endNs"), "thread": id_("globalTid"),
     "connection": id_("connectionId"), "name": id_("name"), "shapes": id_("inputShapes"),
     "chain": id_("callchainId"), "type": id_("type"),
 }  # fmt: skip
@@ -109,7 +110,8 @@ def _launched(db: Database, connections: Any) -> tuple[Any, Any]:
     found = con.execute(f"SELECT * FROM launched {known} ORDER BY connection").fetchnumpy()
     links = arrays(db, "CONNECTION_IDS", {"id": id_("id"), "connection": id_("connectionId")})
     place = _places(links["connection"], found["connection"])
-    pairs = np.unique(np.stack([links["id"], place])[:, place > 0], axis=1)
+    linked = (place > 0) & (links["id"] >= 0)
+    pairs = np.unique(np.stack([links["id"], place])[:, linked], axis=1)
     ids, first = np.unique(pairs[0], return_index=True)
     out = []
     for key in ("device_ns", "aicore_ns"):
@@ -165,6 +167,6 @@ def _stacks(db: Database, chains: Any) -> Any:
 def _is_text(db: Database, table: str) -> bool:
     try:
         row = db.connection.execute(f'SELECT typeof(stack) FROM "{table}" LIMIT 1').fetchone()
-    except Exception:  # damaged: the ids are read page by page
+    except BROKEN:  # damaged: the ids are read page by page
         return False
     return bool(row and row[0] == "text")

@@ -104,7 +104,7 @@ def _named(db: Database, rows: dict[int, npt.NDArray[np.float64]]) -> Counters:
     words = dict(names.fetchall())
     out = Counters()
     for number, values in rows.items():
-        header = words.get(number, f"counter {number}")
+        header = words.get(number) or f"counter {number}"
         header = _RENAMED.get(header.strip().lower(), header)
         known = pmu_field(header)
         column = known.key if known else extra_key(header)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tb_npu_plugin.backend.readers.base import Rows, parquet, scalar
 from tb_npu_plugin.backend.readers.db_file import Database
-from tb_npu_plugin.backend.readers.db_load import id_, integer, load
+from tb_npu_plugin.backend.readers.db_load import id_, instant, load
 from tb_npu_plugin.backend.readers.db_strings import API_LEVELS, NODE, load_enum
 from tb_npu_plugin.backend.schema import API_STATISTICS, OP_STATISTICS, is_communication
 
@@ -43,7 +43,7 @@ def api_statistics(db: Database) -> Iterator[Rows]:
     load_enum(db, "api_levels", "ENUM_API_TYPE", API_LEVELS)
     load(
         db, "apis", "CANN_API",
-        {"start": integer("startNs"), "end": integer("endNs"), "type": id_("type"),
+        {"start": instant("startNs"), "end": instant("endNs"), "type": id_("type"),
          "connection": id_("connectionId"), "name": id_("name")},
     )  # fmt: skip
     if not db.has("CANN_API"):

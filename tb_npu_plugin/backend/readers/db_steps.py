@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tb_npu_plugin.backend.readers.base import Rows, parquet, scalar
 from tb_npu_plugin.backend.readers.db_file import Database
-from tb_npu_plugin.backend.readers.db_load import id_, integer, load
+from tb_npu_plugin.backend.readers.db_load import id_, instant, integer, load
 from tb_npu_plugin.backend.readers.db_strings import OPERATOR
 from tb_npu_plugin.backend.schema import STEPS, is_communication
 
@@ -22,7 +22,7 @@ def load_steps(db: Database) -> None:
     """
     con = db.source.con
     load(db, "host_steps", "STEP_TIME",
-         {"step": integer("id"), "start": integer("startNs"), "end": integer("endNs")},
+         {"step": integer("id"), "start": instant("startNs"), "end": instant("endNs")},
          'step >= 0 AND "end" >= start')  # fmt: skip
     if not scalar(con, "SELECT count(*) FROM host_steps"):
         _steps_from_operators(db)
@@ -55,7 +55,7 @@ def _steps_from_operators(db: Database) -> None:
     """Markers as the host operators they are, where STEP_TIME is not there."""
     found = load(
         db, "markers", "PYTORCH_API",
-        {"name": id_("name"), "start": integer("startNs"), "end": integer("endNs"),
+        {"name": id_("name"), "start": instant("startNs"), "end": instant("endNs"),
          "type": id_("type")},
         f"type = {OPERATOR} AND name IN (SELECT id FROM strings WHERE value LIKE 'ProfilerStep#%')",
     ) if db.has("PYTORCH_API") else None  # fmt: skip
@@ -92,7 +92,7 @@ def recomputed(db: Database, kernels: str) -> Iterator[Rows]:
     where = "step IS NOT NULL" if marked else "TRUE"
     work = (
         "SELECT device, step, start_ns AS a, start_ns + CAST(dur_ns AS BIGINT) AS b, name, "
-        f"{is_communication('core')} AS comm FROM {parquet(kernels)} "
+        f"coalesce({is_communication('core')}, FALSE) AS comm FROM {parquet(kernels)} "
         f"WHERE start_ns IS NOT NULL AND dur_ns >= 0 AND {where}"
     )
     unions = "SELECT part, device, step, sum(greatest(0, b - greatest(a, reach))) AS ns FROM (" + (

@@ -17,8 +17,11 @@ from tb_npu_plugin.backend.readers.db_memory import memory
 from tb_npu_plugin.backend.readers.db_operators import operators
 from tb_npu_plugin.backend.readers.db_statistics import api_statistics, op_statistics
 from tb_npu_plugin.backend.readers.db_strings import load_strings
+from tb_npu_plugin.backend.readers.spill import memory_at_most
 
 VERSION = 1
+#: The database engine's share of memory: the rest is for numbers on their way to it.
+MEMORY = "200MB"
 TABLES = (
     "steps", "kernels", "op_statistics", "operators", "operator_nested", "api_statistics",
     "comm_ops", "comm_links", "comm_packets", "memory_points", "memory_curve", "memory_blocks",
@@ -34,7 +37,8 @@ def matches(name: str) -> bool:
 
 def read(source: Source) -> Iterator[Rows]:
     """Yield every table that the database has rows for; the small and most wanted ones first."""
-    yield from read_whole(source, tables)
+    with memory_at_most(source.con, MEMORY):
+        yield from read_whole(source, tables)
 
 
 def tables(db: Database) -> Iterator[Rows]:

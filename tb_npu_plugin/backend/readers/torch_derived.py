@@ -62,4 +62,4 @@ def read(source: Source) -> Iterator[Rows]:
 
 
 def _any(con: duckdb.DuckDBPyConnection, sql: str) -> bool:
-    return con.execute(f"SELECT 1 FROM ({sql}) LIMIT 1").fetchone() is not None
+    return con.execute(f"SELECT 1 FROM ({sql}) LIMIT 1").fetchall() != []

@@ -64,7 +64,7 @@ def make_launches(con: duckdb.DuckDBPyConnection) -> None:
             r.start_ns + CAST(r.dur_ns AS BIGINT) AS to_end_ns, false AS aicore
         FROM ran r LEFT JOIN calls c USING (ext)
         LEFT JOIN arrows a ON a.to_track = r.track AND a.to_ns = r.start_ns
-        WHERE from_track IS NOT NULL
+        WHERE coalesce(c.track, a.from_track) IS NOT NULL
         """
     )
 

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
-from tb_npu_plugin.backend.readers.trace_file import TraceFile
-from tb_npu_plugin.backend.readers.trace_rows import TraceRows
-from tb_npu_plugin.backend.readers.trace_tables import READ, TraceTables
-from tb_npu_plugin.backend.readers.trace_view import tell
+from tb_npu_plugin.backend.readers.spill import memory_at_most
+from tb_npu_plugin.backend.readers.trace_tables import MEMORY, TraceTables
+from tb_npu_plugin.backend.readers.trace_view import read_events, tell
 
 VERSION = 1
 TABLES = ("tracks", "slices", "flows", "counters")
@@ -18,8 +17,8 @@ SOURCE = "torch"
 LAZY = True
 NAME = re.compile(r"\.pt\.trace\.json(\.gz)?$")
 _RANK = re.compile(rb'"distributedInfo"\s*:')
-#: No trace is from after this (the year 2100): times that would be are epoch times already.
-LATEST_NS = 4_102_444_800 * 10**9
+#: No trace is from after this (the year 2050): times that would be are epoch times already.
+LATEST_NS = 2_524_608_000 * 10**9
 
 
 def matches(name: str) -> bool:
@@ -28,18 +27,13 @@ def matches(name: str) -> bool:
 
 def read(source: Source) -> Iterator[Rows]:
     """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
-    file, rows = TraceFile(source), TraceRows(source)
-    whole = source.progress
-    source.progress = lambda part: whole(part * READ)
-    for events in file:
-        rows.add(events)
-    source.progress = whole
-    base = base_ns(file.metadata.get("baseTimeNanoseconds"))
-    first = scalar(source.con, f"SELECT min(start_ns) FROM {rows.slices.sql()}")
-    if first is not None and first + base > LATEST_NS:
-        base = 0
-    tables = TraceTables(source, rows, base)
-    yield from tables.read()
+    with memory_at_most(source.con, MEMORY):
+        file, rows = read_events(source)
+        base = base_ns(file.metadata.get("baseTimeNanoseconds"))
+        first = scalar(source.con, f"SELECT min(start_ns) FROM {rows.slices.sql()}")
+        if first is not None and first + base > LATEST_NS:
+            base = 0
+        yield from TraceTables(source, rows, base).read()
     # Every call of the runtime has an end of an arrow, also those that launched nothing.
     tell(source, file, rows, 0)
     if file.around(_RANK) > 1:

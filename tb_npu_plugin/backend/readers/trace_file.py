@@ -215,6 +215,10 @@ class _Stream:
 
     def read(self, size: int) -> bytes:
         """Up to ``size`` bytes, fewer only at the end; a packed file that is cut ends there."""
+        if self._bytes is self._raw:
+            first, self._first = self._first, b""
+            rest: bytes = self._raw.read(size - len(first))
+            return first + rest if first else rest
         parts, self._first = [self._first], b""
         missing = size - len(parts[0])
         while missing > 0:

@@ -59,7 +59,7 @@ def _each(texts: Sequence[Any]) -> Ints:
 
 
 def _instant(text: bytes) -> int:
-    text = text.strip(_NOISE)
+    text = text.replace(rb"\t", b"").strip(_NOISE)
     whole, _, part = text.partition(b".")
     if whole.isdigit() and len(whole) <= 15 and len(part) <= 3 and (not part or part.isdigit()):
         return int(whole) * 1000 + int((part + b"000")[:3])

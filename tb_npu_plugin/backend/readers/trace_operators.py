@@ -113,11 +113,11 @@ def _launched(con: duckdb.DuckDBPyConnection, calls: Calls) -> tuple[Floats, Flo
     place = np.minimum(np.searchsorted(calls.event, told, sorter=order), len(order) - 1)
     known = calls.event[order[place]] == told
     at[known] = order[place[known]]
-    mine = at >= 0
+    inside = at >= 0
     weights = np.asarray(found["to_dur_ns"], dtype=np.float64)
     core = np.asarray(found["aicore"], dtype=bool)
-    device += np.bincount(at[mine], weights[mine], minlength=len(device))
-    aicore += np.bincount(at[mine & core], weights[mine & core], minlength=len(device))
+    device += np.bincount(at[inside], weights[inside], minlength=len(device))
+    aicore += np.bincount(at[inside & core], weights[inside & core], minlength=len(device))
     return np.round(device, 6), np.round(aicore, 6)
 
 

@@ -16,10 +16,11 @@ import msgspec
 import numpy as np
 
 from tb_npu_plugin.backend.readers.base import Source
-from tb_npu_plugin.backend.readers.spill import Spill
+from tb_npu_plugin.backend.readers.spill import Spill, Texts
 from tb_npu_plugin.backend.readers.trace_events import Event
 from tb_npu_plugin.backend.readers.trace_numbers import (
     UNKNOWN,
+    Ints,
     durations,
     instants,
     numbers,
@@ -28,7 +29,9 @@ from tb_npu_plugin.backend.readers.trace_numbers import (
 Key = tuple[int | str, int | str]
 #: A member of a counter's arguments that tells one counter from another of its name.
 _LABEL = "acc_id"
-_FLOWS = ("s", "t", "f")
+_FLOWS = {"s": 0, "t": 1, "f": 2}
+#: Added to the phase of a flow's end whose name is its category and id.
+SAME = 4
 _INSTANTS = ("i", "I", "R", "n")
 _KNOWN = {"X", "C", "M", "B", "E", "", *_FLOWS, *_INSTANTS}
 _KEY = attrgetter("pid", "tid")
@@ -86,16 +89,18 @@ class TraceRows:
         con, folder = source.con, source.scratch
         self.names = Names()
         self.codes = _Codes()
+        # Names and categories are codes of ``texts``.
+        self.texts = Texts(con, folder, "texts")
         self.slices = Spill(con, folder, "slices", {
-            "code": "INTEGER", "event": "BIGINT", "phase": "VARCHAR", "name": "VARCHAR",
-            "cat": "VARCHAR", "start_ns": "BIGINT", "dur_ns": "DOUBLE", "args": "VARCHAR",
-        })  # fmt: skip
+            "code": "INTEGER", "event": "BIGINT", "instant": "TINYINT", "name": "TEXT",
+            "cat": "TEXT", "start_ns": "BIGINT", "dur_ns": "DOUBLE", "args": "VARCHAR",
+        }, "n", {"instant": "phase <> 'X'"})  # fmt: skip
         self.flow_ends = Spill(con, folder, "flows", {
-            "phase": "VARCHAR", "cat": "VARCHAR", "name": "VARCHAR", "id": "VARCHAR",
+            "phase": "TINYINT", "cat": "TEXT", "name": "TEXT", "id": "VARCHAR",
             "code": "INTEGER", "time_ns": "BIGINT",
-        })  # fmt: skip
+        }, given={"phase": "CASE phase WHEN 's' THEN 0 WHEN 't' THEN 1 ELSE 2 END"})  # fmt: skip
         self.counters = Spill(con, folder, "counters", {
-            "code": "INTEGER", "name": "VARCHAR", "series": "VARCHAR", "time_ns": "BIGINT",
+            "code": "INTEGER", "name": "TEXT", "series": "TEXT", "time_ns": "BIGINT",
             "value": "DOUBLE",
         })  # fmt: skip
         self.without_time = 0
@@ -111,15 +116,15 @@ class TraceRows:
         phases = [e.ph for e in events]
         kinds = set(phases)
 
-        def of(*wanted: str) -> tuple[list[int], list[Event]]:
+        def of(*wanted: str) -> tuple[Ints, list[Event]]:
             if kinds.isdisjoint(wanted):
-                return [], []
+                return np.empty(0, dtype=np.int64), []
             one = wanted[0]
-            chosen = (
+            chosen = bytes(
                 [p == one for p in phases] if len(wanted) == 1 else [p in wanted for p in phases]
             )
-            ordinals = range(self._events, self._events + len(events))
-            return list(compress(ordinals, chosen)), list(compress(events, chosen))
+            ordinals = np.flatnonzero(np.frombuffer(chosen, dtype=np.uint8)) + self._events
+            return ordinals, list(compress(events, chosen))
 
         self._slices(*of("X"))
         self._instants(*of(*_INSTANTS))
@@ -136,19 +141,19 @@ class TraceRows:
         """Slices that began and never ended have no duration."""
         for held in self._open.values():
             for ordinal, event in held:
-                self._store([ordinal], [event], instants([event.ts]), durations([None]))
+                self._store(np.array([ordinal]), [event], instants([event.ts]), durations([None]))
         self._open.clear()
 
-    def _slices(self, ordinals: list[int], events: list[Event]) -> None:
+    def _slices(self, ordinals: Ints, events: list[Event]) -> None:
         found = durations([e.dur for e in events])
         self._store(ordinals, events, instants([e.ts for e in events]), found)
 
-    def _instants(self, ordinals: list[int], events: list[Event]) -> None:
+    def _instants(self, ordinals: Ints, events: list[Event]) -> None:
         zero = np.zeros(len(events))
-        self._store(ordinals, events, instants([e.ts for e in events]), zero, "i")
+        self._store(ordinals, events, instants([e.ts for e in events]), zero, 1)
 
     def _store(
-        self, ordinals: list[int], events: list[Event], start: Any, dur: Any, phase: str = "X"
+        self, ordinals: Ints, events: list[Event], start: Any, dur: Any, instant: int = 0
     ) -> None:
         if not events:
             return
@@ -158,8 +163,9 @@ class TraceRows:
             self.negative += len(below)
             self.least_ns = min(self.least_ns, float(below.min()))
         columns = [
-            self._codes(events), ordinals, [phase] * len(events),
-            [e.name for e in events], [e.cat or "" for e in events], start, dur,
+            self._codes(events), ordinals, np.full(len(events), instant, dtype=np.int8),
+            self.texts.codes([e.name for e in events]),
+            self.texts.codes([e.cat or "" for e in events]), start, dur,
             texts([e.args for e in events]),
         ]  # fmt: skip
         timed = start != UNKNOWN
@@ -180,9 +186,20 @@ class TraceRows:
         if not events:
             return
         start = instants([e.ts for e in events])
+        cats, names = [e.cat or "" for e in events], [e.name for e in events]
+        found = ids([e.id for e in events])
+        phases = [_FLOWS[e.ph] for e in events]
+        named = list(map(self.texts.get, names))
+        if None in named:
+            # HostToDevice936: the name of an arrow may be its category and id.
+            for i, code in enumerate(named):
+                if code is None and names[i] == cats[i] + found[i]:
+                    named[i] = 0
+                    phases[i] += SAME
+                elif code is None:
+                    (named[i],) = self.texts.codes([names[i]])
         columns: list[Any] = [
-            [e.ph for e in events], [e.cat or "" for e in events], [e.name for e in events],
-            ids([e.id for e in events]), self._codes(events), start,
+            phases, self.texts.codes(cats), named, found, self._codes(events), start,
         ]  # fmt: skip
         timed = start != UNKNOWN
         self.flow_ends.add(*(columns if timed.all() else self._timed(columns, timed)))
@@ -206,11 +223,12 @@ class TraceRows:
         )
         values = numbers([value for a in args for value in a.values()])
         if series:
-            self.counters.add(columns[0], columns[1], series, columns[2], values)
+            name = self.texts.codes(columns[1])
+            self.counters.add(columns[0], name, self.texts.codes(series), columns[2], values)
 
-    def _pairs(self, ordinals: list[int], events: list[Event]) -> None:
+    def _pairs(self, ordinals: Ints, events: list[Event]) -> None:
         """Slices that are written as a begin and an end; ends belong to the last begin."""
-        for ordinal, event in zip(ordinals, events, strict=True):
+        for ordinal, event in zip(ordinals.tolist(), events, strict=True):
             held = self._open[event.pid, event.tid]
             if event.ph == "B":
                 held.append((ordinal, event))
@@ -220,7 +238,7 @@ class TraceRows:
                 dur = (times[1:] - times[:1]).astype(np.float64)
                 if UNKNOWN in times:
                     dur[:] = np.nan
-                self._store([began_at], [begin], times[:1], dur)
+                self._store(np.array([began_at]), [begin], times[:1], dur)
 
 
 def texts(raws: list[Any]) -> list[str]:
@@ -233,13 +251,12 @@ def texts(raws: list[Any]) -> list[str]:
 
 def ids(raws: list[Any]) -> list[str]:
     """Ids as text, whether they are numbers or strings in the file."""
-    found = texts(raws)
-    out = []
-    for text in found:
-        if text[:1] == '"':
-            text = msgspec.json.decode(text) if "\\" in text else text[1:-1]
-        out.append(text)
-    return out
+    joined = b"\0".join(raws)
+    if b"\\" not in joined:
+        found = joined.translate(None, b'"').decode("utf-8", "replace").split("\0")
+        if len(found) == len(raws):
+            return found
+    return [str(_argument(raw)) if len(raw) else "" for raw in raws]
 
 
 def _arguments(raws: list[Any]) -> list[dict[str, Any]]:

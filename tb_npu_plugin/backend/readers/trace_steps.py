@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import duckdb
 
+from tb_npu_plugin.backend.readers.base import scalar
 from tb_npu_plugin.backend.readers.columns import Columns
 from tb_npu_plugin.backend.schema import STEPS
 
@@ -77,7 +78,7 @@ def steps(con: duckdb.DuckDBPyConnection) -> str:
     Without markers one row of an unknown step; steps without device work are left out, as
     step_trace_time.csv does.
     """
-    marked = con.execute("SELECT count(*) > 0 FROM host_steps").fetchone() == (True,)
+    marked = bool(scalar(con, "SELECT count(*) FROM host_steps"))
     parts = (
         "SELECT t.device, t.thread AS part, s.start_ns, s.dur_ns FROM slices s "
         "JOIN tracks t USING (track) WHERE t.kind = 'overlap'"
@@ -91,9 +92,10 @@ def steps(con: duckdb.DuckDBPyConnection) -> str:
     else:
         parts = f"SELECT *, CAST(NULL AS BIGINT) AS step FROM ({parts})"
         receives = f"SELECT *, CAST(NULL AS BIGINT) AS step FROM ({receives})"
-    first_op = con.execute(
-        "SELECT min(s.start_ns) FROM slices s JOIN tracks t USING (track) WHERE t.kind = 'python'"
-    ).fetchone()
+    first_op = scalar(
+        con,
+        "SELECT min(s.start_ns) FROM slices s JOIN tracks t USING (track) WHERE kind = 'python'",
+    )
     rows = con.execute(
         f"""
         WITH parts AS ({parts}), receives AS ({receives}), bubbles AS (
@@ -132,7 +134,7 @@ def steps(con: duckdb.DuckDBPyConnection) -> str:
     ) in rows:
         if marked and step is None:
             continue
-        begin = host if marked else first_op[0] if first_op else None
+        begin = host if marked else first_op
         preparing = None if begin is None or start is None else max(0.0, float(start - begin))
         columns.add(
             (step, device, _ns(computing), _ns(exposed), _ns(communication - exposed),

@@ -10,16 +10,18 @@ import numpy as np
 
 from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
 from tb_npu_plugin.backend.readers.columns import Columns
-from tb_npu_plugin.backend.readers.spill import Spill
+from tb_npu_plugin.backend.readers.spill import Spill, one_thread
 from tb_npu_plugin.backend.readers.trace_nesting import Nesting, ends_of
 from tb_npu_plugin.backend.readers.trace_rows import TraceRows
 from tb_npu_plugin.backend.readers.trace_tracks import Track, tracks
 from tb_npu_plugin.backend.schema.trace import TRACKS
 
-#: Slices whose depths are worked out at a time.
-WINDOW_ROWS = 500_000
+#: Slices whose depths are worked out at a time, in the database's vectors of 2,048.
+WINDOW_VECTORS = 256
 #: How far a trace is done once its text is read, and once depths are known.
 READ, NESTED = 0.7, 0.8
+#: The database's share of memory while a trace is read.
+MEMORY = "200MB"
 
 
 class TraceTables:
@@ -37,7 +39,8 @@ class TraceTables:
         depths = self._depths()
         self.source.progress(NESTED)
         yield Rows("tracks", lambda: self._tracks(depths))
-        yield Rows("slices", self._slices)
+        with one_thread(self.con):
+            yield Rows("slices", self._slices)
         self._pair()
         yield Rows("flows", self._flows)
         yield Rows("counters", self._counters)
@@ -45,9 +48,11 @@ class TraceTables:
     def _number(self) -> None:
         """Number the tracks in display order."""
         rows = self.rows
+        self.con.execute(f"CREATE OR REPLACE TEMP TABLE texts AS SELECT * FROM {rows.texts.sql()}")
         cats: dict[int, set[str]] = {}
         for code, cat in self._all(
-            f"SELECT DISTINCT code, coalesce(lower(cat), '') FROM {rows.slices.sql()}"
+            "SELECT s.code, lower(coalesce(text, cat_text, '')) FROM (SELECT DISTINCT code, cat, cat_text "
+            f"FROM {rows.slices.sql()}) s LEFT JOIN texts t ON t.code = s.cat"
         ):
             cats.setdefault(code, set()).add(cat)
         points = {r[0] for r in self._all(f"SELECT DISTINCT code FROM {rows.counters.sql()}")}
@@ -58,37 +63,29 @@ class TraceTables:
         self.con.unregister("numbers")
 
     def _depths(self) -> dict[int, int]:
-        """Fill table ``depths`` (event, depth); returns the number of rows of each track."""
+        """Depths into a part beside those of the slices; returns the rows of each track."""
         con = self.con
-        con.execute(
-            "CREATE OR REPLACE TEMP TABLE ordered AS SELECT track, event, start_ns, "
-            "greatest(coalesce(dur_ns, 0), 0) AS dur_ns "
-            f"FROM {self.rows.slices.sql()} JOIN track_of USING (code) WHERE phase = 'X' "
-            "ORDER BY track, start_ns, dur_ns DESC, event"
-        )
-        con.execute("CREATE OR REPLACE TEMP TABLE depths (event BIGINT, depth BIGINT)")
-        total = scalar(con, "SELECT count(*) FROM ordered")
+        depths = np.zeros(self.rows.slices.rows, dtype=np.uint16)
         deepest: dict[int, int] = {}
         nesting, current = Nesting(), -1
-        for begin in range(0, total, WINDOW_ROWS):
-            window = con.execute(
-                f"SELECT * FROM ordered WHERE rowid >= {begin} AND rowid < {begin + WINDOW_ROWS} "
-                "ORDER BY rowid"
-            ).fetchnumpy()
-            track, event = np.asarray(window["track"]), np.asarray(window["event"])
-            start = np.asarray(window["start_ns"])
-            end = ends_of(start, np.asarray(window["dur_ns"]))
-            depth = np.empty(len(track), dtype=np.int64)
+        con.execute(
+            "SELECT track, n, start_ns, greatest(coalesce(dur_ns, 0), 0) AS dur_ns "
+            f"FROM {self.rows.slices.sql()} JOIN track_of USING (code) WHERE instant = 0 "
+            "ORDER BY track, start_ns, dur_ns DESC, n"
+        )
+        while len(window := con.fetch_df_chunk(WINDOW_VECTORS)):
+            track, n = window["track"].to_numpy(), window["n"].to_numpy()
+            start = window["start_ns"].to_numpy()
+            end = ends_of(start, window["dur_ns"].to_numpy())
             bounds = [0, *(np.flatnonzero(np.diff(track)) + 1).tolist(), len(track)]
             for low, high in pairwise(bounds):
                 if track[low] != current:
                     nesting, current = Nesting(), int(track[low])
-                depth[low:high] = nesting.depths(start[low:high], end[low:high])
-                deepest[current] = max(deepest.get(current, 0), int(depth[low:high].max()) + 1)
-            con.register("found", {"event": event, "depth": depth})
-            con.execute("INSERT INTO depths SELECT * FROM found")
-            con.unregister("found")
-        con.execute("DROP TABLE ordered")
+                depth = nesting.depths(start[low:high], end[low:high])
+                depths[n[low:high]] = np.minimum(depth, np.iinfo(np.uint16).max)
+                deepest[current] = max(deepest.get(current, 0), int(depth.max()) + 1)
+        self._nested = Spill(con, self.source.scratch, "depths", {"depth": "INTEGER"})
+        self._nested.add(depths)
         return deepest
 
     def _tracks(self, depths: dict[int, int]) -> str:
@@ -121,11 +118,15 @@ class TraceTables:
         }
 
     def _slices(self) -> str:
+        # Both sides come in the order in which they were spilled: no join, which memory must hold.
         return (
-            "SELECT CAST(track AS BIGINT) AS track, coalesce(depth, 0) AS depth, "
-            f"{self._at('start_ns')} AS start_ns, dur_ns, name, cat, phase, args, event "
-            f"FROM {self.rows.slices.sql()} JOIN track_of USING (code) "
-            "LEFT JOIN depths USING (event) ORDER BY track, depth, start_ns, event"
+            f"SELECT CAST(track AS BIGINT) AS track, CAST(depth AS BIGINT) AS depth, "
+            f"{self._at('start_ns')} AS start_ns, dur_ns, "
+            "coalesce(a.text, s.name_text) AS name, coalesce(b.text, s.cat_text) AS cat, "
+            "CASE instant WHEN 0 THEN 'X' ELSE 'i' END AS phase, args, event "
+            f"FROM (SELECT * FROM {self.rows.slices.sql()} POSITIONAL JOIN {self._nested.sql()}) s "
+            f"JOIN track_of k ON k.code = s.code LEFT JOIN texts a ON a.code = s.name "
+            "LEFT JOIN texts b ON b.code = s.cat ORDER BY track, depth, start_ns, event"
         )
 
     def _pair(self) -> None:
@@ -134,50 +135,51 @@ class TraceTables:
         Where none is before (clocks of host and device drift), the first one is taken. A middle
         ends one arrow and begins the next. What ends where it begins is no arrow.
         """
-        ends = self.rows.flow_ends.sql()
+        each = (
+            "OVER (PARTITION BY cat, cat_text, id ORDER BY time_ns, phase "
+            "ROWS BETWEEN UNBOUNDED PRECEDING AND"
+        )
         self.con.execute(
             f"""
             CREATE OR REPLACE TEMP TABLE arrows AS
-            WITH ends AS (
-                SELECT phase, coalesce(cat, '') AS cat, name, coalesce(id, '') AS id, track, time_ns
-                FROM {ends} LEFT JOIN track_of USING (code)
-            ), begins AS (
-                SELECT cat, id, count(*) AS n, min(time_ns) AS first_ns,
-                    arg_min(track, time_ns) AS first_track, arg_min(name, time_ns) AS first_name
-                FROM ends WHERE phase IN ('s', 't') GROUP BY cat, id
-            ), several AS (
-                SELECT ends.* FROM ends JOIN begins USING (cat, id)
-                WHERE phase IN ('s', 't') AND n > 1
-            )
-            SELECT e.cat, coalesce(b.name, g.first_name) AS name, e.id,
-                CASE WHEN b.time_ns IS NULL THEN g.first_track ELSE b.track END AS from_track,
-                coalesce(b.time_ns, g.first_ns) AS from_ns, e.track AS to_track,
-                e.time_ns AS to_ns
-            FROM (SELECT * FROM ends WHERE phase IN ('t', 'f')) e
-            LEFT JOIN begins g USING (cat, id)
-            ASOF LEFT JOIN several b
-                ON e.cat = b.cat AND e.id = b.id AND e.time_ns - (e.phase = 't')::INT >= b.time_ns
+            SELECT cat, cat_text, same, name, name_text, id, track AS to_track, time_ns AS to_ns,
+                coalesce(before, first) AS begin
+            FROM (
+                SELECT *, last_value(begin IGNORE NULLS) {each} 1 PRECEDING) AS before,
+                    first_value(begin IGNORE NULLS) {each} UNBOUNDED FOLLOWING) AS first
+                FROM (
+                    SELECT cat, cat_text, phase & 3 AS phase, phase > 3 AS same, name, name_text, id,
+                        track, time_ns,
+                        CASE WHEN phase & 3 < 2 THEN {{'track': track, 'ns': time_ns}} END AS begin
+                    FROM {self.rows.flow_ends.sql()} LEFT JOIN track_of USING (code)
+                )
+            ) WHERE phase > 0
             """
         )
-        good = "from_track IS NOT NULL AND to_track IS NOT NULL"
+        good = "begin.track IS NOT NULL AND to_track IS NOT NULL"
         self.open_flows = scalar(self.con, f"SELECT count(*) FROM arrows WHERE NOT ({good})")
         self.con.execute(
-            f"DELETE FROM arrows WHERE NOT ({good}) OR (from_track = to_track AND from_ns = to_ns)"
+            f"DELETE FROM arrows WHERE NOT coalesce({good}, false) "
+            "OR (begin.track = to_track AND begin.ns = to_ns)"
         )
 
     def _flows(self) -> str:
         return (
-            "SELECT nullif(cat, '') AS cat, name, nullif(id, '') AS id, "
-            f"CAST(from_track AS BIGINT) AS from_track, {self._at('from_ns')} AS from_ns, "
+            "SELECT coalesce(c.text, cat_text) AS cat, "
+            "CASE WHEN same THEN c.text || id ELSE coalesce(n.text, name_text) END AS name, id, "
+            f"CAST(begin.track AS BIGINT) AS from_track, {self._at('begin.ns')} AS from_ns, "
             f"CAST(to_track AS BIGINT) AS to_track, {self._at('to_ns')} AS to_ns "
-            "FROM arrows ORDER BY from_track, from_ns, to_ns, id"
+            "FROM arrows a LEFT JOIN texts c ON c.code = a.cat LEFT JOIN texts n ON n.code = a.name "
+            "ORDER BY from_track, from_ns, to_ns, id"
         )
 
     def _counters(self) -> str:
         return (
-            "SELECT CAST(track AS BIGINT) AS track, name, series, "
+            "SELECT CAST(track AS BIGINT) AS track, "
+            "coalesce(n.text, name_text) AS name, coalesce(s.text, series_text) AS series, "
             f"{self._at('time_ns')} AS time_ns, value "
-            f"FROM {self.rows.counters.sql()} JOIN track_of USING (code) "
+            f"FROM {self.rows.counters.sql()} c JOIN track_of k ON k.code = c.code "
+            "LEFT JOIN texts n ON n.code = c.name LEFT JOIN texts s ON s.code = c.series "
             "ORDER BY track, name, series, time_ns"
         )
 

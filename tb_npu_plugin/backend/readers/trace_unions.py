@@ -5,7 +5,7 @@ from __future__ import annotations
 import duckdb
 import numpy as np
 
-from tb_npu_plugin.backend.readers.base import parquet
+from tb_npu_plugin.backend.readers.base import parquet, scalar
 from tb_npu_plugin.backend.readers.columns import Columns
 from tb_npu_plugin.backend.readers.trace_nesting import Floats
 from tb_npu_plugin.backend.schema import STEPS, is_communication
@@ -22,9 +22,7 @@ def steps(con: duckdb.DuckDBPyConnection, kernels: str, *, marked: bool) -> str:
         f"WHERE {'step IS NOT NULL' if marked else 'TRUE'} ORDER BY ALL"
     ).fetchall()
     hosts = dict(con.execute("SELECT step, host_ns FROM host_steps").fetchall())
-    first_op = con.execute(
-        "SELECT min(start_ns) FROM slices WHERE lower(cat) = 'cpu_op'"
-    ).fetchone()
+    first_op = scalar(con, "SELECT min(start_ns) FROM slices WHERE lower(cat) = 'cpu_op'")
     columns = Columns(con, STEPS)
     if not groups:  # nothing ran on a device: the steps are known, where their time went is not
         for step in sorted(hosts):
@@ -45,7 +43,7 @@ def steps(con: duckdb.DuckDBPyConnection, kernels: str, *, marked: bool) -> str:
         computing = covered(start[~moving], end[~moving])
         communication = covered(start[moving], end[moving])
         stage = float(end.max())
-        begin = hosts.get(step) if marked else first_op[0] if first_op else None
+        begin = hosts.get(step) if marked else first_op
         columns.add(
             (step, device, computing, _ns(busy - computing), _ns(computing + communication - busy),
              communication, _ns(stage - busy), _ns(stage), None, None,

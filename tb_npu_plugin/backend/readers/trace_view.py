@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.base import Rows, Source
+from tb_npu_plugin.backend.readers.spill import memory_at_most
 from tb_npu_plugin.backend.readers.trace_file import TraceFile
 from tb_npu_plugin.backend.readers.trace_rows import TraceRows
-from tb_npu_plugin.backend.readers.trace_tables import READ, TraceTables
+from tb_npu_plugin.backend.readers.trace_tables import MEMORY, READ, TraceTables
 
 VERSION = 1
 TABLES = ("tracks", "slices", "flows", "counters")
@@ -26,17 +27,24 @@ def matches(name: str) -> bool:
 
 def read(source: Source) -> Iterator[Rows]:
     """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
+    with memory_at_most(source.con, MEMORY):
+        file, rows = read_events(source)
+        tables = TraceTables(source, rows)
+        yield from tables.read()
+    tell(source, file, rows, tables.open_flows)
+    if rows.slices.rows and not any(t.kind in _DEVICE_KINDS for t in tables.tracks):
+        source.notes.append(Note("trace-host-only", source.rel))
+
+
+def read_events(source: Source) -> tuple[TraceFile, TraceRows]:
+    """The whole file, its rows spilled."""
     file, rows = TraceFile(source), TraceRows(source)
     whole = source.progress
     source.progress = lambda part: whole(part * READ)
     for events in file:
         rows.add(events)
     source.progress = whole
-    tables = TraceTables(source, rows)
-    yield from tables.read()
-    tell(source, file, rows, tables.open_flows)
-    if rows.slices.rows and not any(t.kind in _DEVICE_KINDS for t in tables.tracks):
-        source.notes.append(Note("trace-host-only", source.rel))
+    return file, rows
 
 
 def tell(source: Source, file: TraceFile, rows: TraceRows, open_flows: int) -> None:

@@ -6,8 +6,9 @@ from contextlib import closing
 from functools import lru_cache
 
 from tb_npu_plugin.backend import results
-from tb_npu_plugin.backend.capture import Capture, Recording
+from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.readers.csv_file import literal
+from tb_npu_plugin.backend.recordings import Recording
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.wording import printable
 
@@ -40,8 +41,16 @@ def progress(store: Store) -> results.Progress:
                 total += weight
                 done += weight * (state.progress if pending else 1.0)
             if state.state == "running":
-                jobs.append(results.Job(capture.capture_id, _label(capture), state.source.rel, state.source.size,
-                                        state.progress))  # fmt: skip
+                source = state.source
+                jobs.append(
+                    results.Job(
+                        capture.capture_id,
+                        _label(capture),
+                        source.rel,
+                        source.size,
+                        state.progress,
+                    )
+                )
     growing = any(store.growing(c.capture_id) for c in store.captures())
     state_word = "scanning" if not store.scanned else "ingesting" if busy or growing else "idle"
     return results.Progress(store.version, state_word, done / total if total else 1.0, jobs)  # type: ignore[arg-type]

@@ -115,7 +115,7 @@ def _cards(
     if longest is None:
         return []
     w = sel.word
-    computing = _sum(longest.computing_only_ns, longest.overlapped_ns)
+    computing = _sum(longest.computing_only_ns, longest.overlapped_ns or 0.0)
     comm = _sum(longest.communication_not_overlapped_ns, longest.overlapped_ns)
     stage = longest.stage_ns
     of_stage = w("the stage", "Stage")
@@ -155,7 +155,7 @@ def _spread(sel: Selected, key: str, step_bars: list[results.StepBar]) -> str:
 
     def value(bar: results.StepBar) -> float | None:
         if key == "computing":
-            return _sum(bar.computing_only_ns, bar.overlapped_ns)
+            return _sum(bar.computing_only_ns, bar.overlapped_ns or 0.0)
         found = getattr(bar, f"{key}_ns")
         return float(found) if found is not None else None
 

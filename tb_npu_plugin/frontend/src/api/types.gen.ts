@@ -141,8 +141,12 @@ export interface Progress {
   progress: number;
   jobs: Job[];
 }
+/**
+ * A file that is being read. ``label``: its capture, as in :class:`CaptureInfo`.
+ */
 export interface Job {
   capture_id: string;
+  label: string;
   file: string;
   bytes: number;
   progress: number;
@@ -175,6 +179,9 @@ export interface Card {
 }
 /**
  * Where the time of one bar went, ns; segments before the stage first, in drawing order.
+ *
+ * They add up: communication leaves out its receive part, which is the bubble. The stage leaves
+ * out the bubble too, so the segments after preparing sum to stage + bubble.
  *
  * ``label`` names the bar. An unknown part is ``None``.
  */

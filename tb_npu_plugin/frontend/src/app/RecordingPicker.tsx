@@ -5,7 +5,7 @@ import { Popover } from '../components/Popover';
 import { t } from '../i18n';
 import { parseRanges } from '../lib/ranges';
 import { visible } from '../lib/text';
-import { navigate, type Patch, params } from '../state/route';
+import { navigate, OTHER_RECORDING, type Patch, params } from '../state/route';
 import { currentRecording, currentRun } from '../state/session';
 
 export function RecordingPicker() {
@@ -35,7 +35,7 @@ export function RecordingPicker() {
           }))}
           onChoose={(id) => {
             const next = recordings.find((each) => each.recording === id);
-            navigate({ recording: id, offset: null, ...(next ? kept(next) : {}) });
+            navigate({ ...OTHER_RECORDING, recording: id, ...(next ? kept(next) : {}) });
             close();
           }}
         />

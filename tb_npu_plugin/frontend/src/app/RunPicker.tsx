@@ -3,7 +3,7 @@ import { OptionList } from '../components/OptionList';
 import { Popover } from '../components/Popover';
 import { t } from '../i18n';
 import { visible } from '../lib/text';
-import { navigate, params } from '../state/route';
+import { navigate, OTHER_RECORDING, params } from '../state/route';
 import { captures, currentRun } from '../state/session';
 
 /** TensorBoard calls the logdir itself ".". */
@@ -39,7 +39,7 @@ export function RunPicker() {
               device: null,
               step: null,
               source: null,
-              offset: null,
+              ...OTHER_RECORDING,
             });
             close();
           }}

@@ -5,6 +5,7 @@ import { Notice } from '../components/Notice';
 import { Skeleton } from '../components/Skeleton';
 import { t } from '../i18n';
 import { formatBytes, formatRatio } from '../lib/format';
+import { visible } from '../lib/text';
 import { captures, progress, startError } from '../state/session';
 
 /** What to paste into a training script; the directory is the one that is searched here. */
@@ -114,7 +115,7 @@ export function Jobs() {
       <h3>{t.value.state.reading(jobs.length)}</h3>
       {jobs.map((job) => (
         <div key={`${job.capture_id}/${job.file}`} class="job">
-          <code>{job.file}</code>
+          <code>{visible(`${job.label} · ${job.file}`)}</code>
           <span class="meter" aria-hidden="true">
             <span class="c-accent" style={`width:${(job.progress * 100).toFixed(1)}%`} />
           </span>

@@ -31,34 +31,38 @@ export function StepPicker({ recording }: { recording: RecordingInfo }) {
       title={ignored ?? words.bar.step}
       class={ignored ? `idle${chosen === 'all' ? '' : ' struck'}` : ''}
       width={260}
+      disabled={ignored !== null}
     >
-      {(close) => (
-        <>
-          {ignored && <p class="quiet">{ignored}</p>}
-          {steps.length > 1 && (
-            <RangeInput
-              value={chosen === 'all' || chosen === 'none' ? '' : chosen}
-              there={steps}
-              onChange={(values) => {
-                choose(formatRanges(values));
+      {(close) =>
+        ignored ? (
+          <p class="quiet">{ignored}</p>
+        ) : (
+          <>
+            {steps.length > 1 && (
+              <RangeInput
+                value={chosen === 'all' || chosen === 'none' ? '' : chosen}
+                there={steps}
+                onChange={(values) => {
+                  choose(formatRanges(values));
+                  close();
+                }}
+              />
+            )}
+            <OptionList
+              value={chosen}
+              options={options}
+              onChoose={(step) => {
+                choose(step);
                 close();
               }}
             />
-          )}
-          <OptionList
-            value={chosen}
-            options={options}
-            onChoose={(step) => {
-              choose(step);
-              close();
-            }}
-          />
-          {steps.length > LISTED && (
-            <p class="quiet">{words.pick.moreSteps(steps.length - LISTED)}</p>
-          )}
-          {steps.length === 0 && <p class="quiet">{words.pick.noSteps}</p>}
-        </>
-      )}
+            {steps.length > LISTED && (
+              <p class="quiet">{words.pick.moreSteps(steps.length - LISTED)}</p>
+            )}
+            {steps.length === 0 && <p class="quiet">{words.pick.noSteps}</p>}
+          </>
+        )
+      }
     </Popover>
   );
 }

@@ -16,6 +16,13 @@ export const VIEWS: readonly View[] = [
   { id: 'operator', group: 'look', icon: 'operator', load: () => import('../views/operator') },
   { id: 'kernel', group: 'look', icon: 'kernel', load: () => import('../views/kernel') },
   { id: 'api', group: 'look', icon: 'api', load: () => import('../views/api') },
+  { id: 'memory', group: 'look', icon: 'memory', load: () => import('../views/memory') },
+  {
+    id: 'communication',
+    group: 'look',
+    icon: 'communication',
+    load: () => import('../views/communication'),
+  },
   { id: 'health', group: 'capture', icon: 'health', load: () => import('../views/health') },
   { id: 'files', group: 'capture', icon: 'files', load: () => import('../views/files') },
 ];

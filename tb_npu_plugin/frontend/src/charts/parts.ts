@@ -1,6 +1,6 @@
 /** What charts of step bars share: words, hover and where a bar leads. */
 import type { StepBar } from '../api/types.gen';
-import { type HoverRow, hideHover, showHover } from '../components/HoverCard';
+import type { HoverRow } from '../components/HoverCard';
 import { t } from '../i18n';
 import { formatDuration, formatRatio } from '../lib/format';
 import type { Patch } from '../state/route';
@@ -14,21 +14,18 @@ export function drawnParts(bars: readonly StepBar[]): Part[] {
   return drawn('unknown') ? [...parts, 'unknown'] : parts;
 }
 
+/** Not in the stage, so no share of it. */
+const OUTSIDE: readonly Part[] = ['preparing', 'bubble'];
+
 export function barRows(bar: StepBar): HoverRow[] {
   const words = t.value.bars;
   const share = (ns: number | null, part: Part) =>
-    part === 'preparing' || ns === null || !bar.stage_ns ? '' : formatRatio(ns / bar.stage_ns);
+    OUTSIDE.includes(part) || ns === null || !bar.stage_ns ? '' : formatRatio(ns / bar.stage_ns);
   const rows = drawnParts([bar]).map((part) => {
     const ns = partNs(bar, part);
     return { label: words[part], value: formatDuration(ns), share: share(ns, part), concept: part };
   });
   return [...rows, { label: words.stage, value: formatDuration(bar.stage_ns) }];
-}
-
-export function barHover(bar: StepBar, note = '') {
-  const show = (event: PointerEvent) =>
-    showHover(event, { title: bar.label, rows: barRows(bar), ...(note ? { note } : {}) });
-  return { onPointerMove: show, onPointerEnter: show, onPointerLeave: hideHover };
 }
 
 /** The steps of the rank that the bar stands for. */

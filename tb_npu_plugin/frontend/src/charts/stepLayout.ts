@@ -67,15 +67,20 @@ function knownNs(bar: StepBar): number {
   return STAGE_PARTS.reduce((sum, part) => sum + Math.max(0, partNs(bar, part) ?? 0), 0);
 }
 
-/** What of the stage no part accounts for, where a part is unknown; else there is no such rest. */
+/** What no part accounts for, where a part is unknown; else there is no such rest. */
 function unknownNs(bar: StepBar): number {
   const parts: readonly Part[] = ['computing', 'overlapped', 'communication', 'free'];
   if (parts.every((part) => partNs(bar, part) !== null)) return 0;
-  return Math.max(0, (bar.stage_ns ?? 0) - knownNs(bar));
+  return Math.max(0, wholeNs(bar) - knownNs(bar));
+}
+
+/** The stage leaves out the bubble; the parts after Preparing do not. */
+function wholeNs(bar: StepBar): number {
+  return (bar.stage_ns ?? 0) + Math.max(0, bar.bubble_ns ?? 0);
 }
 
 function lengthNs(bar: StepBar): number {
-  return Math.max(bar.stage_ns ?? 0, knownNs(bar));
+  return Math.max(wholeNs(bar), knownNs(bar));
 }
 
 export function axisFor(bars: readonly StepBar[], share = false): Axis {
@@ -96,6 +101,11 @@ function drawingOrder(bar: StepBar): readonly Part[] {
   return at < 0 ? STAGE_PARTS : [...STAGE_PARTS.slice(0, at), 'unknown', ...STAGE_PARTS.slice(at)];
 }
 
+/** Where the stage begins, as a share of the drawn width. */
+export function zeroOf(axis: Axis): number {
+  return axis.before / (axis.before + axis.after);
+}
+
 export interface LaidBar {
   segments: Segment[];
   /** Preparing is longer than its room. */
@@ -105,7 +115,7 @@ export interface LaidBar {
 export function layBar(bar: StepBar, axis: Axis): LaidBar {
   const unit = axis.share ? bar.stage_ns || lengthNs(bar) || 1 : 1;
   const room = axis.before + axis.after;
-  const zero = axis.before / room;
+  const zero = zeroOf(axis);
   const segments: Segment[] = [];
   const preparing = Math.max(0, bar.preparing_ns ?? 0);
   const drawn = Math.min(preparing / unit, axis.before);

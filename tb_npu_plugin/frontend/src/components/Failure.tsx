@@ -2,7 +2,7 @@
 import { ApiError, GoneError } from '../api/client';
 import type { ErrorBody } from '../api/types.gen';
 import { t } from '../i18n';
-import { navigate, VIEW_KEYS } from '../state/route';
+import { navigate, OTHER_RECORDING, VIEW_KEYS } from '../state/route';
 import { reload } from '../state/session';
 import { Notice } from './Notice';
 
@@ -56,7 +56,11 @@ function NotFound({ body }: { body: ErrorBody }) {
       <button
         type="button"
         class="button primary"
-        onClick={() => navigate(part ? SELECTED : { ...SELECTED, run: null, recording: null })}
+        onClick={() =>
+          navigate(
+            part ? SELECTED : { ...SELECTED, ...OTHER_RECORDING, run: null, recording: null },
+          )
+        }
       >
         {part ? words.showAll : words.showNewest}
       </button>

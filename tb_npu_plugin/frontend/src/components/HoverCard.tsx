@@ -1,5 +1,6 @@
 /** The one box that follows the pointer over charts: a heading and labelled figures. */
 import { signal } from '@preact/signals';
+import { visible } from '../lib/text';
 
 export interface HoverRow {
   label: string;
@@ -9,22 +10,34 @@ export interface HoverRow {
   concept?: string;
 }
 
-interface Hover {
+export interface HoverContent {
+  title: string;
+  rows: readonly HoverRow[];
+  note?: string;
+}
+
+interface Hover extends HoverContent {
   x: number;
   y: number;
-  title: string;
-  rows: HoverRow[];
-  note?: string;
 }
 
 const hover = signal<Hover | null>(null);
 
-export function showHover(event: PointerEvent | MouseEvent, content: Omit<Hover, 'x' | 'y'>): void {
+export function showHover(
+  event: Pick<PointerEvent, 'clientX' | 'clientY'>,
+  content: HoverContent,
+): void {
   hover.value = { ...content, x: event.clientX, y: event.clientY };
 }
 
 export function hideHover(): void {
   hover.value = null;
+}
+
+/** The handlers of an element that has something to say under the pointer. */
+export function hoverOn(content: () => HoverContent) {
+  const show = (event: PointerEvent) => showHover(event, content());
+  return { onPointerMove: show, onPointerEnter: show, onPointerLeave: hideHover };
 }
 
 export function HoverCard() {
@@ -40,7 +53,7 @@ export function HoverCard() {
       style={`left:${Math.max(4, left)}px;top:${top}px;width:${width}px`}
       aria-hidden="true"
     >
-      <div class="hover-title">{now.title}</div>
+      <div class="hover-title">{visible(now.title)}</div>
       <table>
         <tbody>
           {now.rows.map((row) => (

@@ -11,11 +11,14 @@ interface Props {
   icon?: IconName;
   class?: string;
   width?: number;
+  /** Has nothing to choose now; the panel says why. */
+  disabled?: boolean;
   /** `close` takes the focus back to the button. */
   children: (close: () => void) => ComponentChildren;
 }
 
-export function Popover({ caption, label, title, icon, class: name = '', width, children }: Props) {
+export function Popover(props: Props) {
+  const { caption, label, title, icon, class: name = '', width, disabled, children } = props;
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const button = useRef<HTMLButtonElement>(null);
@@ -53,6 +56,7 @@ export function Popover({ caption, label, title, icon, class: name = '', width, 
         class="button pick"
         aria-haspopup="dialog"
         aria-expanded={open}
+        {...(disabled ? { 'aria-disabled': true } : {})}
         title={title}
         onClick={() => setOpen(!open)}
       >

@@ -19,7 +19,9 @@ export function ViewStatus({ meta, listed = false }: Props) {
   const words = t.value.state;
   const { state } = meta;
   const jobs = progress.value?.jobs ?? [];
-  const reading = jobs.map((job) => `${job.file} ${formatRatio(job.progress)}`).slice(0, 3);
+  const reading = jobs
+    .map((job) => visible(`${job.label} ${job.file} ${formatRatio(job.progress)}`))
+    .slice(0, 3);
   const stepIgnored = meta.step_picker && params.value.step && params.value.step !== 'all';
   return (
     <>

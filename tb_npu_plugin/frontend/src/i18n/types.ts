@@ -1,9 +1,10 @@
 /** The shape both languages share: a missing or misspelt key does not compile. */
+import type { Pages } from './pages.types';
 
-type Sentence = string;
-type Count = (count: number) => Sentence;
+export type Sentence = string;
+export type Count = (count: number) => Sentence;
 /** Views that are one table. */
-export type Tables = 'step' | 'kernel' | 'operator' | 'api' | 'files';
+export type Tables = 'step' | 'kernel' | 'operator' | 'api' | 'memory' | 'communication' | 'files';
 type Views =
   | 'overview'
   | 'step'
@@ -20,7 +21,7 @@ type Views =
   | 'files'
   | 'health';
 
-export interface Dictionary {
+export interface Dictionary extends Pages {
   product: Sentence;
   skipToContent: Sentence;
   reload: Sentence;
@@ -106,6 +107,7 @@ export interface Dictionary {
   table: Record<
     | 'noneRecordedHint'
     | 'notCaptured'
+    | 'notCapturedHint'
     | 'noMatch'
     | 'clearFilter'
     | 'filter'
@@ -130,7 +132,7 @@ export interface Dictionary {
     Sentence
   > & {
     /** What the rows are called, by view; `group` where they are grouped. */
-    rows: Record<Tables | 'group', Count>;
+    rows: Record<Tables | 'group' | 'link', Count>;
     noneRecorded: Record<Tables, Sentence>;
     ofRows: (count: number, all: number) => Sentence;
     /** By the names in `Table.groups`; a name without an entry is shown as it is. */
@@ -139,34 +141,4 @@ export interface Dictionary {
     /** By the names in `Meta.sources`. */
     sources: Record<string, Sentence>;
   };
-  overview: Record<
-    'bars' | 'first' | 'nothingYet' | 'noFindings' | 'kernels' | 'allKernels' | 'facts' | 'noBars',
-    Sentence
-  > & { cardOf: (ratio: string, of: string) => Sentence };
-  bars: Record<
-    | 'preparing'
-    | 'computing'
-    | 'overlapped'
-    | 'communication'
-    | 'free'
-    | 'bubble'
-    | 'unknown'
-    | 'stage'
-    | 'keys'
-    | 'time'
-    | 'share'
-    | 'scale'
-    | 'column',
-    Sentence
-  > & {
-    open: (label: string) => Sentence;
-    steps: Count;
-    clipped: (value: string) => Sentence;
-    chart: Count;
-  };
-  health: Record<
-    'fine' | 'fineHint' | 'error' | 'warning' | 'info' | 'errors' | 'warnings' | 'infos' | 'fewer',
-    Sentence
-  > & { alike: Count };
-  files: Record<'settings' | 'noSettings', Sentence>;
 }

@@ -30,6 +30,14 @@ export const BYTE_UNITS: readonly Unit[] = [
   { name: 'KiB', size: 2 ** 10 },
   { name: 'B', size: 1 },
 ];
+/** Sizes of communication: the exporter counts a MB as 10^6 bytes. */
+export const DECIMAL_UNITS: readonly Unit[] = [
+  { name: 'TB', size: 1e12 },
+  { name: 'GB', size: 1e9 },
+  { name: 'MB', size: 1e6 },
+  { name: 'kB', size: 1e3 },
+  { name: 'B', size: 1 },
+];
 /** Bandwidths are decimal, as the vendor's files and data sheets give them. */
 export const RATE_UNITS: readonly Unit[] = [
   { name: 'TB/s', size: 1e12 },
@@ -84,6 +92,9 @@ export const formatDuration = (ns: Num): string => scaled(ns, TIME_UNITS);
 
 /** 427596096 -> "408 MiB" */
 export const formatBytes = (bytes: Num): string => scaled(bytes, BYTE_UNITS);
+
+/** 427596096 -> "428 MB" */
+export const formatDecimalBytes = (bytes: Num): string => scaled(bytes, DECIMAL_UNITS);
 
 /** 23500000000 -> "23.5 GB/s" */
 export const formatRate = (rate: Num): string => scaled(rate, RATE_UNITS);

@@ -8,7 +8,15 @@ export type Patch = Readonly<Record<string, string | null | undefined>>;
 /** What every view shares. The names are those of the API. */
 export const SELECTION_KEYS = ['run', 'recording', 'rank', 'device', 'step', 'source'] as const;
 /** What belongs to one view and is put aside when another is opened. */
-export const VIEW_KEYS = ['group', 'sort', 'filter', 'columns', 'offset', 'scale'] as const;
+export const VIEW_KEYS = [
+  ...(['group', 'sort', 'filter', 'columns', 'offset', 'scale'] as const),
+  // Memory: the component, the totals shown, the moment asked about, the span on screen
+  ...(['component', 'show', 'at', 'start', 'end'] as const),
+  // Communication: which operations the matrix sums up, and whether with its diagonal
+  ...(['key', 'local'] as const),
+] as const;
+/** What means something only in the recording it was chosen in. */
+export const OTHER_RECORDING: Patch = { offset: null, at: null, start: null, end: null, key: null };
 
 export const params = signal<Params>({});
 export const view = computed(() => params.value.view || 'overview');
@@ -49,6 +57,11 @@ function paramsFor(id: string, patch: Patch = {}): Patch {
   const cleared = Object.fromEntries(VIEW_KEYS.map((key) => [key, null]));
   const asLeft = Object.keys(patch).length === 0 ? left.get(id) : {};
   return { ...cleared, ...asLeft, ...patch, view: id };
+}
+
+/** The view as it stands, changed: for doors that lead to another state of the same page. */
+export function standing(patch: Patch): Patch {
+  return { ...pick(params.value, VIEW_KEYS), ...patch };
 }
 
 export function openView(id: string, patch: Patch = {}): void {

@@ -69,13 +69,13 @@ export function startSession(): () => void {
   };
 }
 
-/** TensorBoard's reload button, or "try again". */
+/** TensorBoard's reload button, or "try again": the directories are searched anew too. */
 export function reload(): void {
   reloads.value++;
-  void poll(true);
+  void poll(true, true);
 }
 
-async function poll(everything: boolean): Promise<void> {
+async function poll(everything: boolean, rescan = false): Promise<void> {
   asleep = false;
   current.abort();
   current = new AbortController();
@@ -87,7 +87,8 @@ async function poll(everything: boolean): Promise<void> {
     if (stop.aborted) return;
     progress.value = data;
     if (everything || data.version !== captures.peek()?.version) {
-      const reply = await get<CapturesReply>('captures', query, stop);
+      const asked = rescan ? { ...query, rescan: 1 } : query;
+      const reply = await get<CapturesReply>('captures', asked, stop);
       if (stop.aborted) return;
       captures.value = reply.data;
     }
@@ -98,7 +99,7 @@ async function poll(everything: boolean): Promise<void> {
     setGone(error instanceof GoneError);
     startError.value = error instanceof GoneError ? null : (error as Error);
   }
-  schedule();
+  schedule(rescan);
 }
 
 function setGone(now: boolean): void {
@@ -107,8 +108,9 @@ function setGone(now: boolean): void {
   if (was && !now) reloads.value++; // what failed meanwhile is fetched again
 }
 
-function schedule(): void {
-  const busy = captures.peek()?.scanning || progress.peek()?.state !== 'idle';
+/** What a new search finds is known a moment later. */
+function schedule(soon: boolean): void {
+  const busy = soon || captures.peek()?.scanning || progress.peek()?.state !== 'idle';
   const delay = gone.peek() ? GONE_MS : busy ? BUSY_MS : IDLE_MS;
   timer = setTimeout(() => {
     if (isHidden()) asleep = true;

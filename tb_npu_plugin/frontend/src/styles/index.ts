@@ -3,6 +3,7 @@ import base from './base.css?inline';
 import charts from './charts.css?inline';
 import controls from './controls.css?inline';
 import frame from './frame.css?inline';
+import pages from './pages.css?inline';
 import states from './states.css?inline';
 import table from './table.css?inline';
 import tokens from './tokens.css?inline';
@@ -10,6 +11,8 @@ import views from './views.css?inline';
 
 export function adoptStyles(): void {
   const sheet = new CSSStyleSheet();
-  sheet.replaceSync([tokens, base, frame, controls, table, charts, states, views].join('\n'));
+  sheet.replaceSync(
+    [tokens, base, frame, controls, table, charts, states, views, pages].join('\n'),
+  );
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }

@@ -101,6 +101,7 @@ describe('DataTable', () => {
   it.each([
     ['No row matches the filter', { total: 0, unfiltered: 9 }, {}],
     ['0 kernels recorded', { total: 0, unfiltered: 0 }, {}],
+    ['Not captured', { total: 0, unfiltered: 0, columns: [] }, {}],
     [
       'Not captured',
       { total: 0, unfiltered: 0 },

@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { ApiError, apiUrl, type Reply } from '../../api/client';
+import { ApiError, apiUrl, type Query, type Reply } from '../../api/client';
 import type { Column, Table } from '../../api/types.gen';
 import { t } from '../../i18n';
 import type { Tables } from '../../i18n/types';
@@ -19,7 +19,7 @@ import { EmptyTable } from './EmptyTable';
 import { addTerm } from './filter';
 import { Grid } from './Grid';
 import type { ExtraColumn } from './Row';
-import { RowDetail } from './RowDetail';
+import { RowDetail, type RowValues } from './RowDetail';
 import { sample } from './sample';
 import { clickSort, formatSort, parseSort } from './sort';
 import { Toolbar } from './Toolbar';
@@ -32,7 +32,18 @@ interface Props<R extends Reply> {
   title: string;
   note?: (reply: R) => string;
   extra?: (replies: readonly R[]) => ExtraColumn<R>;
+  /** MB are 10^6 bytes here. */
+  decimal?: boolean;
   controls?: ComponentChildren;
+  /** Beside the filter: choices that are written into it. */
+  facets?: ComponentChildren;
+  /** What the view's own parameters are; the CSV goes without those that only shorten a page. */
+  query?: Query;
+  paging?: Query;
+  /** The page itself tells what state the data is in. */
+  stated?: boolean;
+  /** More about one row, below its columns. */
+  detail?: (row: RowValues) => ComponentChildren;
   /** Below the table. */
   after?: (reply: R) => ComponentChildren;
   legend?: (replies: readonly R[]) => ComponentChildren;
@@ -50,12 +61,17 @@ const LEAST_ROWS = 7;
 export function DataTable<R extends Reply>(props: Props<R>) {
   const { view, tableOf } = props;
   const { group, sort, filter, columns, offset } = params.value;
-  const query = { ...selectionQuery(), group, sort, filter, columns };
+  const query = { ...selectionQuery(), ...props.query, group, sort, filter, columns };
   const top = useRef(0);
   const root = useRef<HTMLElement>(null);
   const [open, setOpen] = useState<number | null>(null);
   const startRow = (same: boolean) => (same ? top.current : Number(offset) || 0);
-  const { pages, asked, error, stale } = usePages<R>(view, query, tableOf, startRow);
+  const { pages, asked, error, stale } = usePages<R>(
+    view,
+    { ...query, ...props.paging },
+    tableOf,
+    startRow,
+  );
   const first = pages?.first ?? null;
   const table = first ? tableOf(first) : null;
   const rows = table?.total ?? 0;
@@ -69,6 +85,7 @@ export function DataTable<R extends Reply>(props: Props<R>) {
       (table?.columns ?? []).filter((column) => table && column.key in table.values),
       (column) => tables.flatMap((page) => sample(page.values[column.key] ?? [])),
       words,
+      props.decimal,
     );
   }, [pages, revision, words]);
 
@@ -101,13 +118,14 @@ export function DataTable<R extends Reply>(props: Props<R>) {
           columnsChosen={columns !== undefined}
           csv={apiUrl(view, { ...query, format: 'csv' })}
           controls={props.controls}
+          facets={props.facets}
           legend={pages && props.legend?.(pages.loaded())}
           onGroup={(next) => change({ group: next, sort: null, columns: null })}
           onFilter={(next) => change({ filter: next }, 'replace')}
           onColumns={(keys) => navigate({ columns: keys?.join(',') }, 'replace')}
           onLeaveFilter={focusGrid}
         />
-        {first && <ViewStatus meta={first.meta} listed={rows === 0} />}
+        {first && !props.stated && <ViewStatus meta={first.meta} listed={rows === 0} />}
         <div class={`table-body${open === null ? '' : ' with-detail'}`}>
           {!first && !error && <Skeleton rows={10} />}
           {blocked && <Failure error={blocked} />}
@@ -150,10 +168,12 @@ export function DataTable<R extends Reply>(props: Props<R>) {
           {open !== null && table && (
             <RowDetail
               route={view}
-              query={query}
+              query={{ ...query, ...props.paging }}
               row={open}
               columns={table.columns}
               tableOf={tableOf}
+              decimal={props.decimal ?? false}
+              more={props.detail}
               onFilter={(term) => change({ filter: addTerm(filter ?? '', term) })}
               onClose={() => {
                 setOpen(null);

@@ -26,6 +26,10 @@ export function EmptyTable({ view, table, meta, onClear }: Props) {
   const why = meta.findings.filter((finding) => finding.severity !== 'info');
   const reasons = why.length > 0 ? why : meta.findings;
   if (reasons.length === 0) {
+    // Without columns there was no file to take them from.
+    if (table.columns.length === 0) {
+      return <Notice title={words.notCaptured} hint={words.notCapturedHint} />;
+    }
     return <Notice title={words.noneRecorded[view]} hint={words.noneRecordedHint} />;
   }
   return (

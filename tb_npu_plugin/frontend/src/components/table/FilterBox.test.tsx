@@ -3,7 +3,7 @@ import { act } from 'preact/test-utils';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Column } from '../../api/types.gen';
 import { FilterBox } from './FilterBox';
-import { addTerm, faultAt, termFor } from './filter';
+import { addTerm, faultAt, termFor, withoutTerm } from './filter';
 
 const root = document.createElement('div');
 document.body.append(root);
@@ -84,8 +84,8 @@ describe('terms', () => {
     expect(termFor(column('name'), 'MatMulV2')).toBe('k=MatMulV2');
     expect(termFor(column('name'), 'a b')).toBe('k="a b"');
     expect(termFor(column('shape'), '1,2;3')).toBe('k=1,2;3');
-    expect(termFor(column('text'), 'a"b')).toBe('k=a"b');
-    expect(termFor(column('text'), '"a" b')).toBeNull();
+    expect(termFor(column('text'), 'a"b')).toBe('k="a\\"b"');
+    expect(termFor(column('text'), '"a" b\\')).toBe('k="\\"a\\" b\\\\"');
     expect(termFor(column('text'), 'a.py\nb.py')).toBeNull();
     expect(termFor(column('name'), 'x'.repeat(20_000))).toBeNull();
     expect(termFor(column('rank'), 0)).toBe('k=0');
@@ -97,5 +97,8 @@ describe('terms', () => {
     expect(addTerm('', 'k=1')).toBe('k=1');
     expect(addTerm('Mat ', 'k=1')).toBe('Mat k=1');
     expect(addTerm('Mat k=1', 'k=1')).toBe('Mat k=1');
+    expect(addTerm('k=12', 'k=1')).toBe('k=12 k=1');
+    expect(withoutTerm('Mat k=1 dur>1us', 'k=1')).toBe('Mat dur>1us');
+    expect(withoutTerm('k=12', 'k=1')).toBe('k=12');
   });
 });

@@ -1,4 +1,5 @@
 /** One row with all its columns, exact values and what can be done with each. */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { apiUrl, type Query, type Reply } from '../../api/client';
 import type { Table } from '../../api/types.gen';
@@ -19,9 +20,14 @@ interface Props<R extends Reply> {
   row: number;
   columns: Table['columns'];
   tableOf: (reply: R) => Table;
+  decimal: boolean;
+  more: ((row: RowValues) => ComponentChildren) | undefined;
   onFilter: (term: string) => void;
   onClose: () => void;
 }
+
+/** A row's values, by the keys of its columns. */
+export type RowValues = Readonly<Record<string, unknown>>;
 
 export function RowDetail<R extends Reply>(props: Props<R>) {
   const { row, columns, tableOf, onClose } = props;
@@ -38,7 +44,7 @@ export function RowDetail<R extends Reply>(props: Props<R>) {
   const table = reply ? tableOf(reply) : null;
   const cells = (table?.columns ?? [])
     .map((column) => ({
-      view: viewColumn(column, [], words),
+      view: viewColumn(column, [], words, 1, props.decimal),
       value: table?.values[column.key]?.[0],
     }))
     .filter((cell) => cell.value !== undefined);
@@ -82,6 +88,8 @@ export function RowDetail<R extends Reply>(props: Props<R>) {
           <Field key={view.column.key} view={view} value={value} onFilter={props.onFilter} />
         ))}
       </dl>
+      {table &&
+        props.more?.(Object.fromEntries(cells.map(({ view, value }) => [view.column.key, value])))}
     </aside>
   );
 }

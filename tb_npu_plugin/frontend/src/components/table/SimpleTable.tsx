@@ -10,11 +10,13 @@ import { type ColumnView, viewColumns } from './columns';
 interface Props {
   table: Table;
   label: string;
-  /** Where a row leads. */
-  door?: (row: number) => { view: string; patch: Patch } | null;
+  /** MB are 10^6 bytes here. */
+  decimal?: boolean;
+  /** Where a cell leads. */
+  door?: (row: number, key: string) => { view: string; patch: Patch; title?: string } | null;
 }
 
-export function SimpleTable({ table, label, door }: Props) {
+export function SimpleTable({ table, label, decimal = false, door }: Props) {
   const words = t.value;
   const views = useMemo(
     () =>
@@ -22,8 +24,9 @@ export function SimpleTable({ table, label, door }: Props) {
         table.columns.filter((column) => column.key in table.values),
         (column) => table.values[column.key] ?? [],
         words,
+        decimal,
       ),
-    [table, words],
+    [table, words, decimal],
   );
   const { box, shown } = useFitting(views);
   const rows = Math.max(0, ...Object.values(table.values).map((values) => values.length));
@@ -40,24 +43,33 @@ export function SimpleTable({ table, label, door }: Props) {
                 title={view.column.description}
               >
                 {view.column.label}
-                {view.unit && <span class="head-unit"> ({view.unit})</span>}
+                {view.unit && (
+                  <>
+                    {' '}
+                    <span class="head-unit">({view.unit})</span>
+                  </>
+                )}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
           {Array.from({ length: rows }, (_, row) => {
-            const to = door?.(row) ?? null;
             return (
               <tr key={row}>
-                {shown.map((view, at) => {
+                {shown.map((view) => {
+                  const to = door?.(row, view.column.key) ?? null;
                   const value = table.values[view.column.key]?.[row];
                   const content = <CellText view={view} value={value} />;
                   return (
                     <td key={view.column.key} class={cellClass(view)} title={view.hover(value)}>
                       <ShareBar view={view} value={value} />
-                      {at === 0 && to ? (
-                        <Door view={to.view} patch={to.patch}>
+                      {to ? (
+                        <Door
+                          view={to.view}
+                          patch={to.patch}
+                          {...(to.title ? { title: to.title } : {})}
+                        >
                           {content}
                         </Door>
                       ) : (
@@ -89,7 +101,7 @@ function useFitting(views: readonly ColumnView[]) {
   }, []);
   let used = 12;
   const shown = views.filter((view, at) => {
-    used += view.width;
+    used += view.least;
     return at < 2 || used <= width;
   });
   return { box, shown };

@@ -20,6 +20,7 @@ interface Props {
   columnsChosen: boolean;
   csv: string;
   controls: ComponentChildren;
+  facets: ComponentChildren;
   legend: ComponentChildren;
   onGroup: (group: string) => void;
   onFilter: (filter: string) => void;
@@ -32,6 +33,9 @@ export function Toolbar(props: Props) {
   const words = t.value.table;
   // Without a row there is nothing to group or to choose; the body says why.
   const some = table !== null && table.unfiltered > 0;
+  // … unless only this grouping has none.
+  const grouped =
+    table !== null && table.groups.length > 0 && (some || !table.groups.includes(table.group));
   const filtered = some && table.total !== table.unfiltered;
   return (
     <header class="toolbar">
@@ -56,7 +60,7 @@ export function Toolbar(props: Props) {
         )}
       </div>
       <div class="toolbar-row wrap">
-        {some && table.groups.length > 0 && (
+        {grouped && (
           <Segmented
             label={words.groupBy}
             value={table.group}
@@ -75,15 +79,19 @@ export function Toolbar(props: Props) {
             onLeave={props.onLeaveFilter}
           />
         )}
+        {some && props.facets}
         {props.legend}
       </div>
     </header>
   );
 }
 
+/** Groupings whose rows are no groups. */
+const ROWS_OF: Readonly<Record<string, Tables | 'link'>> = { alive: 'memory', matrix: 'link' };
+
 function rowCount(view: Tables, table: Table): string {
   const words = t.value.table;
-  const name = words.rows[table.group ? 'group' : view];
+  const name = words.rows[ROWS_OF[table.group] ?? (table.group ? 'group' : view)];
   return table.total === table.unfiltered
     ? name(table.total)
     : words.ofRows(table.total, table.unfiltered);

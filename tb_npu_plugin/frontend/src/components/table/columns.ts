@@ -4,8 +4,10 @@ import type { Dictionary } from '../../i18n/types';
 import {
   BYTE_UNITS,
   columnScale,
+  DECIMAL_UNITS,
   exact,
   formatBytes,
+  formatDecimalBytes,
   formatDuration,
   formatFrequency,
   formatInt,
@@ -31,6 +33,8 @@ export interface ColumnView {
   unit: string;
   figure: boolean;
   width: number;
+  /** With its head broken at every blank. */
+  least: number;
   text: (value: unknown) => string;
   /** The exact value in its base unit. */
   hover: (value: unknown) => string;
@@ -49,6 +53,7 @@ const MEASURES: Partial<Record<Column['kind'], Measure>> = {
   bytes: { units: BYTE_UNITS, format: formatBytes, base: 'B' },
   rate: { units: RATE_UNITS, format: formatRate, base: 'B/s' },
 };
+const DECIMAL: Measure = { units: DECIMAL_UNITS, format: formatDecimalBytes, base: 'B' };
 const FIGURES = new Set<Column['kind']>([
   ...(['int', 'number', 'duration', 'time', 'bytes', 'ratio', 'rate', 'frequency'] as const),
   ...(['id', 'rank', 'device', 'step'] as const),
@@ -59,12 +64,13 @@ export function viewColumns(
   columns: readonly Column[],
   valuesOf: (column: Column) => readonly unknown[],
   words: Dictionary,
+  decimal = false,
 ): ColumnView[] {
   const values = columns.map(valuesOf);
   const full = fullShare(
     columns.flatMap((column, at) => (column.kind === 'ratio' ? values[at] : [])),
   );
-  return columns.map((column, at) => viewColumn(column, values[at] ?? [], words, full));
+  return columns.map((column, at) => viewColumn(column, values[at] ?? [], words, full, decimal));
 }
 
 export function viewColumn(
@@ -72,9 +78,10 @@ export function viewColumn(
   values: readonly unknown[],
   words: Dictionary,
   full = 1,
+  decimal = false,
 ): ColumnView {
   const figures = values as readonly Num[];
-  const measure = MEASURES[column.kind];
+  const measure = decimal && column.kind === 'bytes' ? DECIMAL : MEASURES[column.kind];
   const scale = scaleOf(column, figures, measure);
   const text = (value: unknown): string => {
     if (scale) return formatScaled(value as Num, scale);
@@ -82,11 +89,13 @@ export function viewColumn(
   };
   const unit = scale?.unit.name ?? '';
   const figure = FIGURES.has(column.kind);
+  const content = contentWidth(column, unit, values, text);
   return {
     column,
     unit,
     figure,
-    width: widthOf(column, unit, values, text),
+    width: Math.max(content, headWidth(column.label, unit)),
+    least: Math.max(content, longestWord(column.label, unit) + PADDING),
     text,
     hover: (value) => defined(column, value, hoverText(column, value, measure, text(value))),
     share:
@@ -168,7 +177,7 @@ const WIDTHS: Partial<Record<Column['kind'], [least: number, most: number]>> = {
   ratio: [92, 140],
 };
 
-function widthOf(
+function contentWidth(
   column: Column,
   unit: string,
   values: readonly unknown[],
@@ -179,12 +188,16 @@ function widthOf(
   // With a unit of its own each, the figures between the samples may be a digit longer.
   const mixed = MEASURES[column.kind] && unit === '' ? ['888 ms'] : [];
   const content = longestWidth([...values.map(text), ...mixed]) + PADDING + tag;
-  return Math.max(Math.min(Math.max(content, least), most), headWidth(column.label, unit));
+  return Math.min(Math.max(content, least), most);
 }
 
 /** A head may break into two lines, but not inside a word; the sort mark needs its place. */
 function headWidth(label: string, unit: string): number {
   const whole = textWidth(label + (unit ? ` (${unit})` : ''));
-  const longest = Math.max(...label.split(/\s+/).map(textWidth), textWidth(`(${unit})`));
+  const longest = longestWord(label, unit);
   return Math.max(longest, Math.min(whole, 110), whole / 2 + 8) * 1.02 + PADDING + SORT_MARK;
+}
+
+function longestWord(label: string, unit: string): number {
+  return Math.max(...label.split(/\s+/).map(textWidth), unit ? textWidth(`(${unit})`) : 0);
 }

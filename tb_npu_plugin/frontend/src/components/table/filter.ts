@@ -24,17 +24,29 @@ export function termFor(column: Column, value: unknown): string | null {
 const LONGEST = 300;
 
 /**
- * Quotes hold blanks together; the grammar has no way to put a quote inside them, the box none to
- * show several lines, and a link should not grow by a whole call stack.
+ * Quotes hold blanks together, and a backslash keeps a quote inside them. The box has no way to show
+ * several lines, and a link should not grow by a whole call stack.
  */
 function quoted(text: string): string | null {
   if (text.length > LONGEST || /[\r\n]/.test(text)) return null;
-  if (!/\s/.test(text) && !text.startsWith('"')) return text;
-  return text.includes('"') ? null : `"${text}"`;
+  return /[\s"\\]/.test(text) ? inQuotes(text) : text;
+}
+
+/** As a value of the filter's grammar, whatever is in it. */
+export function inQuotes(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
 
 export function addTerm(filter: string, term: string): string {
-  return filter.includes(term) ? filter : `${filter.trim()} ${term}`.trim();
+  return hasTerm(filter, term) ? filter : `${filter.trim()} ${term}`.trim();
+}
+
+export function hasTerm(filter: string, term: string): boolean {
+  return ` ${filter} `.includes(` ${term} `);
+}
+
+export function withoutTerm(filter: string, term: string): string {
+  return ` ${filter} `.replace(` ${term} `, ' ').trim();
 }
 
 /** The filter cut at the character at fault. Positions count characters, not UTF-16 units. */

@@ -14,6 +14,7 @@ import { selectionQuery } from '../../state/query';
 import { useReply } from '../../state/useReply';
 import { Cards } from './Cards';
 import { First } from './First';
+import { Lines } from './Lines';
 
 type Data = OverviewReply['data'];
 
@@ -30,6 +31,7 @@ export function Overview() {
       <div class="overview-columns">
         <div class="overview-column">
           <Bars data={data} />
+          <Lines lines={data.lines} />
           <TopKernels table={data.top_kernels} />
         </div>
         <div class="overview-column">
@@ -77,8 +79,9 @@ function TopKernels({ table }: { table: Data['top_kernels'] }) {
         <SimpleTable
           table={table}
           label={words.kernels}
-          door={(row) => {
-            const term = first ? termFor(first, table.values[first.key]?.[row]) : null;
+          door={(row, key) => {
+            const term =
+              first && key === first.key ? termFor(first, table.values[first.key]?.[row]) : null;
             return term ? { view: 'kernel', patch: { filter: term } } : null;
           }}
         />

@@ -1,8 +1,10 @@
 /** Step time: every row is its own bar, to one scale, with its figures beside it. */
 import type { StepReply } from '../../api/types.gen';
-import { barHover, drawnParts } from '../../charts/parts';
-import { AxisLine, Legend, Segments } from '../../charts/StepBars';
-import { axisFor, layBar } from '../../charts/stepLayout';
+import { AxisLine, Legend, Pieces } from '../../charts/Bars';
+import { barRows, drawnParts } from '../../charts/parts';
+import { named, stepTicks } from '../../charts/StepBars';
+import { axisFor, layBar, zeroOf } from '../../charts/stepLayout';
+import { hoverOn } from '../../components/HoverCard';
 import { Segmented } from '../../components/Segmented';
 import { DataTable } from '../../components/table/DataTable';
 import type { ExtraColumn } from '../../components/table/Row';
@@ -19,7 +21,7 @@ export function StepTime() {
       view="step"
       tableOf={tableOf}
       title={t.value.views.step}
-      legend={(replies) => <Legend parts={drawnParts(barsOf(replies))} />}
+      legend={(replies) => <Legend parts={named(drawnParts(barsOf(replies)))} />}
       extra={(replies) => barColumn(replies, share)}
       controls={
         <Segmented
@@ -48,15 +50,16 @@ function barColumn(replies: readonly StepReply[], share: boolean): ExtraColumn<S
     head: (
       <div class="bar-head">
         {t.value.bars.column}
-        <AxisLine axis={axis} />
+        <AxisLine ticks={stepTicks(axis)} />
       </div>
     ),
     cell: ({ reply, index }) => {
       const bar = reply.data.bars[index];
       if (!bar) return null;
+      const { segments, cut } = layBar(bar, axis);
       return (
-        <span class="bar-track" {...barHover(bar)}>
-          <Segments laid={layBar(bar, axis)} axis={axis} />
+        <span class="bar-track" {...hoverOn(() => ({ title: bar.label, rows: barRows(bar) }))}>
+          <Pieces pieces={segments} cut={cut} zero={zeroOf(axis)} />
         </span>
       );
     },

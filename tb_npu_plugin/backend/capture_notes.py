@@ -1,0 +1,70 @@
+"""What a capture's list of files alone tells: which tables cannot be there, and why."""
+
+from __future__ import annotations
+
+from tb_npu_plugin.backend.discovery import OUTPUT, Found
+from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
+
+
+def recorded_npu(info: ProfilerInfo) -> bool | None:
+    """Whether the device was recorded; None where the settings do not tell."""
+    common = info.config.get("common_config")
+    activities = common.get("activities") if isinstance(common, dict) else None
+    if not isinstance(activities, list):
+        return None
+    return any("NPU" in str(a) for a in activities)
+
+
+def note_missing_tables(
+    found: Found, info: ProfilerInfo, names: set[str], notes: list[Note]
+) -> None:
+    if found.output is None or any(n.endswith(".db") for n in names):
+        return
+    why = {
+        "Level_none": (" (recorded at Level_none)", "（采集级别为 Level_none）"),
+    }.get(info.level or "", ("", ""))
+    if recorded_npu(info) is False:
+        why = (" (only the CPU was recorded)", "（只采集了 CPU）")
+    _note_missing_memory(info, names, notes)
+    _note_missing_communication(names, notes)
+    params = {"why": why[0], "why_zh": why[1]}
+    if "kernel_details.csv" not in names and not any(n.startswith("op_summary") for n in names):
+        notes.append(Note("kernels-missing", f"{OUTPUT}/kernel_details.csv", None, params))
+    if "step_trace_time.csv" not in names:
+        notes.append(Note("steps-missing", f"{OUTPUT}/step_trace_time.csv", None, params))
+
+
+def _note_missing_memory(info: ProfilerInfo, names: set[str], notes: list[Note]) -> None:
+    blocks = any(n.startswith("operator_memory") for n in names)
+    totals = any(n.startswith("memory_record") for n in names)
+    if not blocks and not totals:
+        common = info.config.get("common_config")
+        asked = common.get("profile_memory") if isinstance(common, dict) else None
+        why = ("", "")
+        if asked is False:
+            why = (" (profile_memory was off)", "（profile_memory 未开启）")
+        elif asked is True:
+            why = (" although profile_memory was on", "（尽管已开启 profile_memory）")
+        notes.append(Note("memory-not-recorded", None, None, {"why": why[0], "why_zh": why[1]}))
+    elif not blocks:
+        params = {"name": "operator_memory.csv", "what": "the single blocks are",
+                  "what_zh": "单个内存块"}  # fmt: skip
+        notes.append(Note("memory-file-missing", f"{OUTPUT}/operator_memory.csv", None, params))
+    elif not totals:
+        params = {"name": "memory_record.csv", "what": "the totals over time are",
+                  "what_zh": "随时间变化的总量"}  # fmt: skip
+        notes.append(Note("memory-file-missing", f"{OUTPUT}/memory_record.csv", None, params))
+
+
+def _note_missing_communication(names: set[str], notes: list[Note]) -> None:
+    """One of the two files without the other; that both are absent the kernels tell, or nothing."""
+    operations, matrix = "communication.json", "communication_matrix.json"
+    for name, other, what, what_zh in (
+        (operations, matrix, "the times, sizes and link types of operations are",
+         "通信算子的时间、数据量与链路类型"),
+        (matrix, operations, "what each rank sent to which other is", "各卡之间的通信量"),
+    ):  # fmt: skip
+        if other in names and name not in names and f"{name}.gz" not in names:
+            notes.append(Note("communication-file-missing", f"{OUTPUT}/{name}", None, {
+                "name": name, "other": other, "what": what, "what_zh": what_zh}))  # fmt: skip

@@ -1,0 +1,54 @@
+"""The timeline of a profiler's database: read only when somebody looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tb_npu_plugin.backend.readers import profiler_db
+from tb_npu_plugin.backend.readers.base import Rows, Source
+from tb_npu_plugin.backend.readers.db_counters import counters
+from tb_npu_plugin.backend.readers.db_file import Database, read_whole
+from tb_npu_plugin.backend.readers.db_flows import flows
+from tb_npu_plugin.backend.readers.db_kernels import load_operations, load_tasks
+from tb_npu_plugin.backend.readers.db_slices import (
+    device_slices,
+    host_slices,
+    overlap_slices,
+    python_slices,
+)
+from tb_npu_plugin.backend.readers.db_strings import API_LEVELS, load_enum, load_strings
+from tb_npu_plugin.backend.readers.db_tracks import TimelineRows
+from tb_npu_plugin.backend.readers.spill import memory_at_most
+from tb_npu_plugin.backend.readers.trace_tables import MEMORY, READ, TraceTables
+
+VERSION = 1000 * profiler_db.VERSION + 1
+TABLES = ("tracks", "slices", "flows", "counters")
+SOURCE = "db"
+FROM = "profiler_db"
+
+
+def matches(name: str) -> bool:
+    return profiler_db.matches(name)
+
+
+def read(source: Source) -> Iterator[Rows]:
+    """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
+    with memory_at_most(source.con, MEMORY):
+        yield from read_whole(source, tables)
+
+
+def tables(db: Database) -> Iterator[Rows]:
+    source = db.source
+    rows = TimelineRows(source)
+    load_strings(db)
+    load_enum(db, "api_levels", "ENUM_API_TYPE", API_LEVELS)
+    steps = (
+        lambda: load_tasks(db), lambda: load_operations(db), lambda: device_slices(db, rows),
+        lambda: overlap_slices(db, rows), lambda: host_slices(db, rows),
+        lambda: python_slices(db, rows), lambda: flows(db, rows), lambda: counters(db, rows),
+    )  # fmt: skip
+    for done, step in enumerate(steps):
+        step()
+        source.progress(READ * (done + 1) / len(steps))
+    source.con.execute("DROP TABLE tasks; DROP TABLE operations")
+    yield from TraceTables(source, rows).read()

@@ -1,0 +1,137 @@
+"""Captures into runs and recordings: which were taken together."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import datetime, timezone
+from pathlib import PurePosixPath
+
+from tb_npu_plugin.backend.capture import CAPTURE_NAME, Capture
+
+#: Captures of one job and cycle start within this time of each other; a restarted job does not.
+SAME_CYCLE_NS = 600 * 10**9
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Captures of one run that were taken together, ordered by rank."""
+
+    recording: str
+    label: str
+    started_ns: int | None
+    captures: tuple[Capture, ...]
+
+
+def fold_runs(captures: list[Capture]) -> list[Capture]:
+    """Subfolders that hold one rank each and whose windows overlap become one run, their parent."""
+    by_run: dict[str, list[Capture]] = defaultdict(list)
+    for capture in captures:
+        by_run[capture.run].append(capture)
+    one_rank = {
+        run: caps
+        for run, caps in by_run.items()
+        if run != "." and len({c.rank for c in caps}) == 1 and caps[0].rank is not None
+    }
+    ancestors: dict[str, list[str]] = defaultdict(list)
+    for run in one_rank:
+        for ancestor in PurePosixPath(run).parents:
+            ancestors[str(ancestor)].append(run)
+    folded: dict[str, str] = {}
+    for parent in sorted(ancestors, key=lambda p: -len(PurePosixPath(p).parts)):
+        runs = [r for r in ancestors[parent] if r not in folded]
+        members = [one_rank[r] for r in runs]
+        if len(members) < 2 or len({m[0].rank for m in members}) < len(members):
+            continue
+        if all(any(_overlap(a, b) for a in members[0] for b in m) for m in members[1:]):
+            folded.update(dict.fromkeys(runs, parent))
+    return [replace(c, run=folded.get(c.run, c.run)) for c in captures]
+
+
+def _overlap(a: Capture, b: Capture) -> bool:
+    a0, a1, b0, b1 = a.info.start_ns, a.info.end_ns, b.info.start_ns, b.info.end_ns
+    if a0 is None or a1 is None or b0 is None or b1 is None:
+        return False
+    return a0 <= b1 and b0 <= a1
+
+
+def _together(a: Capture, b: Capture) -> bool:
+    """By the manifests' job and cycle where both have them, else by windows that overlap."""
+    first, second = a.manifest, b.manifest
+    if first and second and first.job and second.job and first.job == second.job:
+        # Without a launcher's identifier a later job may share the word: the windows decide then.
+        return first.cycle == second.cycle and (first.cycle is not None) and _near(a, b)
+    return _overlap(a, b)
+
+
+def _near(a: Capture, b: Capture) -> bool:
+    a0, b0 = a.info.start_ns, b.info.start_ns
+    return a0 is None or b0 is None or abs(a0 - b0) < SAME_CYCLE_NS
+
+
+def recordings(captures: list[Capture]) -> list[Recording]:
+    """Group the captures of one run: at most one per rank, windows overlapping; newest first."""
+    groups: list[list[Capture]] = []
+    timed = [c for c in captures if c.info.start_ns is not None and c.info.end_ns is not None]
+    untimed = [c for c in captures if c.info.start_ns is None or c.info.end_ns is None]
+    for capture in sorted(timed, key=lambda c: (c.info.start_ns or 0, c.name)):
+        for group in reversed(groups):
+            if _together(group[0], capture) and not _has_process(group, capture):
+                group.append(capture)
+                break
+        else:
+            groups.append([capture])
+    # Without times: the k-th capture of each rank belongs to the k-th recording.
+    kth: list[list[Capture]] = []
+    for capture in sorted(untimed, key=lambda c: (_named_time(c), c.name)):
+        for group in kth:
+            if not _has_process(group, capture):
+                group.append(capture)
+                break
+        else:
+            kth.append([capture])
+    ordered = sorted(groups + kth, key=lambda g: _sort_time(g[0]), reverse=True)
+    result: list[Recording] = []
+    used: dict[str, int] = {}
+    for group in reversed(ordered):  # oldest first, so that a newer one never renames an older one
+        recording = _recording(group)
+        n = used[recording.recording] = used.get(recording.recording, 0) + 1
+        if n > 1:
+            recording = replace(recording, recording=f"{recording.recording}.{n}")
+        result.append(recording)
+    return result[::-1]
+
+
+def _has_process(group: list[Capture], capture: Capture) -> bool:
+    """The group holds a capture of this rank, or of this worker where the rank is unknown."""
+    if capture.rank is None:
+        return any(c.rank is None and c.worker == capture.worker for c in group)
+    return any(c.rank == capture.rank for c in group)
+
+
+def _named_time(capture: Capture) -> str:
+    match = CAPTURE_NAME.match(capture.name)
+    return match.group("time").replace(".", "") if match else ""
+
+
+def _sort_time(capture: Capture) -> tuple[int, str, str]:
+    return (capture.info.start_ns or capture.info.end_ns or 0, _named_time(capture), capture.name)
+
+
+def rank_key(rank: int | None) -> tuple[bool, int]:
+    """Ranks in order of number, unknown last."""
+    return (rank is None, rank or 0)
+
+
+def _recording(group: list[Capture]) -> Recording:
+    group = sorted(group, key=lambda c: (rank_key(c.rank), c.name))
+    started = min((c.info.start_ns for c in group if c.info.start_ns is not None), default=None)
+    if started is not None:
+        moment = datetime.fromtimestamp(started // 10**9, tz=timezone.utc)
+        return Recording(f"{moment:%Y%m%d-%H%M%S}", f"{moment:%Y-%m-%d %H:%M:%S} UTC", started,
+                         tuple(group))  # fmt: skip
+    name = _named_time(group[0])
+    if name:
+        label = f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[8:10]}:{name[10:12]}:{name[12:14]}"
+        return Recording(name[:14], label, None, tuple(group))
+    return Recording(group[0].capture_id, group[0].name, None, tuple(group))

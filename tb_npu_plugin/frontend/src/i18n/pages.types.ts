@@ -1,0 +1,118 @@
+/** The words of single pages: what both languages must have. */
+import type { Count, Sentence } from './types';
+
+export interface Pages {
+  overview: Record<
+    'bars' | 'first' | 'nothingYet' | 'noFindings' | 'kernels' | 'allKernels' | 'facts' | 'noBars',
+    Sentence
+  > & { cardOf: (ratio: string, of: string) => Sentence };
+  bars: Record<
+    | 'preparing'
+    | 'computing'
+    | 'overlapped'
+    | 'communication'
+    | 'free'
+    | 'bubble'
+    | 'unknown'
+    | 'stage'
+    | 'keys'
+    | 'time'
+    | 'share'
+    | 'scale'
+    | 'column',
+    Sentence
+  > & {
+    open: (label: string) => Sentence;
+    steps: Count;
+    clipped: (value: string) => Sentence;
+    chart: Count;
+  };
+  health: Record<
+    'fine' | 'fineHint' | 'error' | 'warning' | 'info' | 'errors' | 'warnings' | 'infos' | 'fewer',
+    Sentence
+  > & { alike: Count };
+  files: Record<'settings' | 'noSettings', Sentence>;
+  operator: Record<'stacks' | 'noStacks' | 'device', Sentence> & { calls: Count; allStacks: Count };
+  memory: Record<
+    | 'curves'
+    | 'component'
+    | 'measures'
+    | 'reserved'
+    | 'active'
+    | 'allocated'
+    | 'reservedHint'
+    | 'activeHint'
+    | 'allocatedHint'
+    | 'whole'
+    | 'gestures'
+    | 'keys'
+    | 'coarse'
+    | 'noCurves'
+    | 'peak'
+    | 'peaks'
+    | 'at'
+    | 'begin'
+    | 'end'
+    | 'backToPeak'
+    | 'unseen'
+    | 'unnamed'
+    | 'total'
+    | 'seen'
+    | 'states'
+    | 'blocksThen'
+    | 'operator'
+    | 'size'
+    | 'allocatedAt'
+    | 'releasedAt',
+    Sentence
+  > & {
+    chart: Count;
+    shownOf: (shown: number, all: number) => Sentence;
+    onlyRank: (rank: string) => Sentence;
+    alivePeak: (component: string) => Sentence;
+    aliveAt: (time: string) => Sentence;
+    aliveThen: (time: string) => Sentence;
+    others: Count;
+    blocks: Count;
+    heldMost: (rank: string) => Sentence;
+    largest: (rank: string) => Sentence;
+  };
+  communication: Record<
+    | 'pages'
+    | 'summary'
+    | 'matrix'
+    | 'times'
+    | 'transit'
+    | 'wait'
+    | 'synchronization'
+    | 'otherWait'
+    | 'idle'
+    | 'rest'
+    | 'elapse'
+    | 'links'
+    | 'size'
+    | 'time'
+    | 'bandwidth'
+    | 'sdmaHint'
+    | 'operations'
+    | 'measure'
+    | 'local'
+    | 'localHint'
+    | 'from'
+    | 'to'
+    | 'transport'
+    | 'noLink'
+    | 'keys'
+    | 'clickHint'
+    | 'noMatrix',
+    Sentence
+  > & {
+    chart: Count;
+    open: (label: string) => Sentence;
+    incomplete: Count;
+    unused: (links: string) => Sentence;
+    shownOf: (shown: number, all: number) => Sentence;
+    heatMap: (measure: string, count: number) => Sentence;
+    moreKeys: (shown: number, all: number) => Sentence;
+  };
+}

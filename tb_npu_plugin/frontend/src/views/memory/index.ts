@@ -1,0 +1,1 @@
+export { MemoryPage as default } from './MemoryPage';

@@ -1,0 +1,256 @@
+"""tb-npu: exit codes, formats, odd terminals, closed pipes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from small_captures import KERNEL_HEADER, KERNELS, STEPS, info, write_capture
+
+from tb_npu_plugin import __version__
+from tb_npu_plugin.backend.views.registry import VIEWS
+from tb_npu_plugin.cli import main
+
+Run = Callable[..., "Result"]
+
+
+class Result:
+    """``code``, ``out`` and ``err`` of one call."""
+
+    def __init__(self, code: int, out: str, err: str) -> None:
+        self.code, self.out, self.err = code, out, err
+
+    def rows(self) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.out)))
+
+
+@pytest.fixture
+def run(
+    capsys: pytest.CaptureFixture[str], cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> Run:
+    """Call the command in this process."""
+    monkeypatch.setenv("TB_NPU_CACHE", str(cache_dir))
+    monkeypatch.setenv("TB_NPU_WORKERS", "1")
+
+    def call(*args: object) -> Result:
+        capsys.readouterr()
+        try:
+            code = main([str(a) for a in args])
+        except SystemExit as end:
+            code = end.code
+        captured = capsys.readouterr()
+        return Result(int(code or 0), captured.out, captured.err)
+
+    return call
+
+
+def process(*args: object, cache: Path, **environ: str) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "tb_npu_plugin.cli", *map(str, args)],
+        capture_output=True, timeout=120, check=False,
+        env={**os.environ, "TB_NPU_CACHE": str(cache), "TB_NPU_WORKERS": "1", **environ},
+    )  # fmt: skip
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Path:
+    write_capture(tmp_path / "runs/cap", info(0), kernel_details=KERNELS, step_trace_time=STEPS)
+    return tmp_path / "runs"
+
+
+# ---- exit codes -----------------------------------------------------------------------------
+
+
+def test_version(run: Run) -> None:
+    result = run("--version")
+    assert (result.code, result.out) == (0, f"tb-npu {__version__}\n")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["nope"], ["show"], ["show", "nope", "."], ["--log-level", "loud", "list", "."],
+     ["show", "kernel", ".", "--limit", "0"], ["show", "kernel", ".", "--format", "xml"],
+     ["list"], ["sample"]],
+)  # fmt: skip
+def test_wrong_usage_is_2(run: Run, args: list[str]) -> None:
+    assert run(*args).code == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        (["--rank", "x"], "rank cannot be 'x'"),
+        (["--filter", "nope>1"], "no column 'nope'"),
+        (["--sort", "name:up"], "Cannot sort"),
+        (["--group", "colour"], "cannot be grouped"),
+        (["--step", "1-"], "step cannot be"),
+        (["--source", "nope"], "no source"),
+    ],
+)
+@pytest.mark.parametrize("format", ["table", "csv", "json"])
+def test_a_bad_request_is_2_and_says_why(
+    run: Run, job: Path, args: list[str], word: str, format: str
+) -> None:
+    result = run("show", "kernel", job, *args, "--format", format)
+    assert result.code == 2
+    assert word in result.err
+    assert result.out == ""
+
+
+@pytest.mark.parametrize("args", [["--run", "nope"], ["--recording", "nope"], ["--rank", "5"]])
+def test_what_is_not_there_is_1(run: Run, job: Path, args: list[str]) -> None:
+    result = run("show", "step", job, *args)
+    assert result.code == 1
+    assert result.err.startswith("tb-npu: ")
+
+
+def test_nothing_there_is_1(run: Run, tmp_path: Path) -> None:
+    for command in (["list"], ["check"], ["show", "overview"]):
+        result = run(*command, tmp_path)
+        assert result.code == 1
+        assert "No Ascend captures" in result.err
+
+
+def test_no_such_path_is_2(run: Run, tmp_path: Path) -> None:
+    result = run("list", tmp_path / "nowhere")
+    assert result.code == 2
+    assert "nowhere" in result.err
+
+
+def test_check_is_0_without_errors_and_1_with(run: Run, job: Path) -> None:
+    assert run("check", job).code == 0
+    (job / "cap/ASCEND_PROFILER_OUTPUT/kernel_details.csv").write_text("not,it\n")
+    result = run("check", job)
+    assert result.code == 1
+    assert "no-header" in result.out
+
+
+# ---- formats --------------------------------------------------------------------------------
+
+
+def test_list(run: Run, shared: Path) -> None:
+    path = shared / "captures/text_level1"
+    assert [r["rank"] for r in run("list", path, "--format", "csv").rows()] == ["0", "1"]
+    found = json.loads(run("list", path, "--format", "json").out)
+    assert [(c["rank"], c["level"]) for c in found] == [(0, "Level1"), (1, "Level1")]
+    assert "Level1" in run("list", path).out
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_every_view_in_every_format(run: Run, job: Path, lang: str) -> None:
+    for view, described in VIEWS.items():
+        table = run("show", view, job, "--lang", lang)
+        assert table.code == 0, table.err
+        reply = json.loads(run("show", view, job, "--format", "json", "--lang", lang).out)
+        assert set(reply) == {"data", "meta"}
+        exported = run("show", view, job, "--format", "csv", "--lang", lang)
+        assert exported.code in (0, 1), exported.err
+        if described.query is None and view != "health":
+            assert (exported.code, exported.out) == (1, "")
+        elif exported.code == 0:
+            assert exported.rows() or view in ("health",)
+
+
+def test_hand_values(run: Run, shared: Path) -> None:
+    path = shared / "captures/text_level1"
+    (row,) = run("show", "step", path, "--rank", "0", "--format", "csv").rows()
+    assert (row["computing_ns"], row["stage_ns"]) == ("8873756.0", "136581000.0")
+    rows = run("show", "kernel", path, "--rank", "0", "--format", "csv").rows()
+    assert len(rows) == 191, "CSV is the whole table, not a page"
+    assert sum(r["core"] == "HCCL" for r in rows) == 4
+    shown = run("show", "overview", path).out
+    assert "137 ms" in shown
+    assert "74.7 %" in shown
+
+
+def test_text_for_a_spreadsheet_is_safe_everywhere(run: Run, tmp_path: Path) -> None:
+    rows = '10,"=cmd()",T,AI_CORE,1,x,0,8,2\n'
+    write_capture(tmp_path / "=run/=cap_ascend_pt", info(0), step_trace_time=STEPS,
+                  kernel_details=f"{KERNEL_HEADER}\n{rows}")  # fmt: skip
+    for args in (["list"], ["check"], ["show", "kernel"], ["show", "files"], ["show", "health"]):
+        for row in csv.reader(io.StringIO(run(*args, tmp_path, "--format", "csv").out)):
+            assert not [c for c in row if c.startswith(("=", "+", "@"))], args
+
+
+def test_names_cannot_steer_the_terminal(run: Run, tmp_path: Path) -> None:
+    rows = '10,"\x1b[31mred\x07 [bold]x[/bold] \u202egnp",T,AI_CORE,1,1,0,8,2\n'
+    write_capture(tmp_path / "cap", info(0), step_trace_time=STEPS,
+                  kernel_details=f"{KERNEL_HEADER}\n{rows}")  # fmt: skip
+    out = run("show", "kernel", tmp_path).out
+    assert "[bold]x[/bold]" in out
+    assert not {"\x1b", "\x07", "\u202e"} & set(out)
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "gbk", "latin-1"])
+def test_terminals_of_any_encoding(
+    run: Run, job: Path, encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = "10,前向,T,AI_CORE,1,1,0,8,2\n"
+    write_capture(job / "作业", info(1), step_trace_time=STEPS,
+                  kernel_details=f"{KERNEL_HEADER}\n{rows}")  # fmt: skip
+    for args in (["list"], ["show", "kernel", "--lang", "zh"], ["check"],
+                 ["show", "kernel", "--format", "csv"], ["list", "--format", "json"]):  # fmt: skip
+        terminal = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+        monkeypatch.setattr(sys, "stdout", terminal)
+        assert run(*args, job).code == 0
+        terminal.flush()
+        shown = terminal.buffer.getvalue()  # type: ignore[attr-defined]
+        assert shown
+    assert "作业" in json.loads(shown.decode("utf-8"))[-1]["path"], "JSON is always UTF-8"
+
+
+def test_undecodable_paths(run: Run, tmp_path: Path) -> None:
+    odd = tmp_path / os.fsdecode(b"r\xff") / "cap"
+    write_capture(odd, info(0), kernel_details=KERNELS, step_trace_time=STEPS)
+    for args in (["list", odd.parent], ["show", "kernel", tmp_path], ["check", odd],
+                 ["list", tmp_path, "--format", "json"],
+                 ["show", "files", odd, "--format", "json"]):  # fmt: skip
+        assert run(*args).code == 0
+
+
+# ---- pipes ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("format", ["csv", "table", "json"])
+def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, cache_dir: Path, format: str) -> None:
+    rows = "".join(f"10,{'n' * 200}{i},T,AI_CORE,1,1,0,8,2\n" for i in range(5000))
+    write_capture(tmp_path / "cap", info(0), kernel_details=f"{KERNEL_HEADER}\n{rows}",
+                  step_trace_time=STEPS)  # fmt: skip
+    args = ["show", "kernel", str(tmp_path), "--format", format, "--limit", "1000"]
+    process(*args, cache=cache_dir)  # read once
+    with subprocess.Popen(
+        [sys.executable, "-m", "tb_npu_plugin.cli", *args],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env={**os.environ, "TB_NPU_CACHE": str(cache_dir)},
+    ) as running:  # fmt: skip
+        assert running.stdout is not None
+        assert running.stderr is not None
+        running.stdout.read(10)
+        running.stdout.close()
+        err = running.stderr.read().decode()
+        assert running.wait(timeout=60) == 0
+    assert err == ""
+
+
+# ---- the cache ------------------------------------------------------------------------------
+
+
+def test_cache_info_and_clear(run: Run, job: Path, cache_dir: Path) -> None:
+    run("show", "kernel", job)
+    assert "2 files read" in run("cache", "info").out
+    assert "Removed" in run("cache", "clear").out
+    assert "0 files read" in run("cache", "info").out
+    assert run("show", "kernel", job).code == 0
+
+
+def test_a_cache_of_ones_own(run: Run, job: Path, tmp_path: Path) -> None:
+    assert run("show", "step", job, "--cache", tmp_path / "mine").code == 0
+    assert list((tmp_path / "mine").rglob("done.json"))
+    assert "0 files read" in run("cache", "info").out
