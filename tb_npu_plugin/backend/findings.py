@@ -246,103 +246,103 @@ KINDS: dict[str, Kind] = {
         ("The database cannot be read: {error}.",
          "It was cut, or is no SQLite file: copy it again, or analyse the capture again. Text files "
          "beside it are shown in its place."),
-        ("数据库无法读取:{error}。", "文件被截断或不是 SQLite 数据库:请重新拷贝或重新解析。旁边的文本文件照常显示。"),
+        ("数据库无法读取：{error}。", "文件被截断或不是 SQLite 数据库：请重新拷贝或重新解析。旁边的文本文件照常显示。"),
     ),
     "database-cut": Kind(
         "warning", ("files", "overview"),
         ("The database is cut: {missing} of its {pages} pages are missing; what is left is shown.",
          "Copy it again, or analyse the capture again; the disk may have been full."),
-        ("数据库被截断:{pages} 页中缺少 {missing} 页;其余照常显示。", "请重新拷贝或重新解析;磁盘可能已满。"),
+        ("数据库被截断：{pages} 页中缺少 {missing} 页；其余照常显示。", "请重新拷贝或重新解析；磁盘可能已满。"),
     ),
     "database-damaged": Kind(
         "warning", ("files", "overview"),
         ("Table {table} is damaged: {what} could not be read and are left out.",
          "Copy the database again, or analyse the capture again."),
-        ("表 {table} 已损坏:{what} 无法读取,已跳过。", "请重新拷贝数据库或重新解析。"),
+        ("表 {table} 已损坏：{what} 无法读取，已跳过。", "请重新拷贝数据库或重新解析。"),
     ),
     "database-log": Kind(
         "info", ("files",),
         ("{logs} lies beside the database: what it holds was read with it, from a copy.",
          "Nothing to do: another program has the database open, or ended without closing it."),
-        ("数据库旁有 {logs}:其内容已通过副本一并读取。", "无需处理:其他程序正打开该数据库,或未正常关闭。"),
+        ("数据库旁有 {logs}：其内容已通过副本一并读取。", "无需处理：其他程序正打开该数据库，或未正常关闭。"),
     ),
     "database-altered": Kind(
         "info", ("files",),
         ("Another tool (MindStudio Insight) has added to this database ({tables}); its additions are "
          "not used.",
          "Nothing to do: what the profiler wrote is unchanged."),
-        ("其他工具(MindStudio Insight)在该数据库中添加了内容({tables}),未使用。", "无需处理:采集数据本身未改动。"),
+        ("其他工具（MindStudio Insight）在该数据库中添加了内容（{tables}），未使用。", "无需处理：采集数据本身未改动。"),
     ),
     "db-strings-missing": Kind(
         "warning", ("kernel", "operator", "overview"),
         ("There is no table {table}, so nothing has a name.",
          "The export was interrupted: analyse the capture again."),
-        ("没有表 {table},所有名称未知。", "导出被中断:请重新解析。"),
+        ("没有表 {table}，所有名称未知。", "导出被中断：请重新解析。"),
     ),
     "db-kernels-missing": Kind(
         "warning", _KERNEL,
         ("There is no table {table}, so what ran on the device, and when, is unknown.",
          "Record with ProfilerActivity.NPU and profiler_level Level1."),
-        ("没有表 {table},无法得知设备上的任务及其时间。", "采集时启用 ProfilerActivity.NPU 与 profiler_level Level1。"),
+        ("没有表 {table}，无法得知设备上的任务及其时间。", "采集时启用 ProfilerActivity.NPU 与 profiler_level Level1。"),
     ),
     "db-kernel-names-missing": Kind(
         "warning", _KERNEL,
         ("There is no table {table}: kernels are shown by the kind of their task; names, types and "
          "shapes are unknown.",
          "Record with profiler_level=Level1 or above, and analyse with a newer CANN."),
-        ("没有表 {table}:Kernel 按任务类型显示,名称、类型与 Shape 未知。",
-         "请以 profiler_level=Level1 或更高级别采集,并用更新的 CANN 解析。"),
+        ("没有表 {table}：Kernel 按任务类型显示，名称、类型与 Shape 未知。",
+         "请以 profiler_level=Level1 或更高级别采集，并用更新的 CANN 解析。"),
     ),
     "db-steps-missing": Kind(
         "info", _STEP,
         ("There is no table {table}: the whole capture counts as one unnamed step.",
          "Record with ProfilerActivity.CPU, give the profiler a schedule and call prof.step() once "
          "per iteration; CANN's own databases (msprof_*.db) hold no steps."),
-        ("没有表 {table}:整段采集视为一个未命名的 Step。",
-         "采集时启用 ProfilerActivity.CPU,为 profiler 设置 schedule,并在每次迭代调用 prof.step();"
-         "CANN 自身的数据库(msprof_*.db)不含 Step。"),
+        ("没有表 {table}：整段采集视为一个未命名的 Step。",
+         "采集时启用 ProfilerActivity.CPU，为 profiler 设置 schedule,并在每次迭代调用 prof.step()；"
+         "CANN 自身的数据库（msprof_*.db）不含 Step。"),
     ),
     "db-operators-missing": Kind(
         "info", ("operator",),
         ("There is no table {table}, so the framework's operators are unknown.",
          "Record with ProfilerActivity.CPU and open ascend_pytorch_profiler*.db: CANN's own databases "
          "(msprof_*.db) hold no operators."),
-        ("没有表 {table},框架算子未知。",
-         "采集时启用 ProfilerActivity.CPU,并打开 ascend_pytorch_profiler*.db;CANN 自身的数据库(msprof_*.db)不含框架算子。"),
+        ("没有表 {table}，框架算子未知。",
+         "采集时启用 ProfilerActivity.CPU，并打开 ascend_pytorch_profiler*.db；CANN 自身的数据库（msprof_*.db）不含框架算子。"),
     ),
     "db-apis-missing": Kind(
         "info", ("api",),
         ("There is no table {table}, so CANN's host calls are unknown.",
          "Record with ProfilerActivity.NPU and profiler_level=Level1 or above."),
-        ("没有表 {table},CANN 主机侧调用未知。", "采集时启用 ProfilerActivity.NPU,profiler_level 为 Level1 或更高。"),
+        ("没有表 {table}，CANN 主机侧调用未知。", "采集时启用 ProfilerActivity.NPU，profiler_level 为 Level1 或更高。"),
     ),
     "db-memory-missing": Kind(
         "info", ("memory",),
         ("There is no table {table}: PyTorch's memory was not recorded.",
          "torch_npu.profiler.profile(..., profile_memory=True)"),
-        ("没有表 {table}:未采集 PyTorch 内存。", "torch_npu.profiler.profile(..., profile_memory=True)"),
+        ("没有表 {table}：未采集 PyTorch 内存。", "torch_npu.profiler.profile(..., profile_memory=True)"),
     ),
     "db-communication-missing": Kind(
         "info", _COMM,
         ("There is no table {table} with rows, nor an analysis.db: wait, transit, sizes and links of "
          "communication are unknown, if there was any.",
          "Record with profiler_level=Level1 or above, and copy analysis.db with the other database."),
-        ("没有含数据的表 {table},也没有 analysis.db:通信(如有)的等待、传输、数据量与链路未知。",
-         "请以 profiler_level=Level1 或更高级别采集,并将 analysis.db 与另一数据库一并拷贝。"),
+        ("没有含数据的表 {table}，也没有 analysis.db：通信（如有）的等待、传输、数据量与链路未知。",
+         "请以 profiler_level=Level1 或更高级别采集，并将 analysis.db 与另一数据库一并拷贝。"),
     ),
     "steps-recomputed": Kind(
         "info", _STEP,
         ("Step times were worked out from the tasks: there is no analysis.db with StepTraceTime.",
          "Nothing to do; analyse the capture again if you want the profiler's own figures."),
-        ("Step 时间由任务计算得出:没有含 StepTraceTime 的 analysis.db。", "无需处理;如需要采集工具自身的数据,请重新解析。"),
+        ("Step 时间由任务计算得出：没有含 StepTraceTime 的 analysis.db。", "无需处理；如需要采集工具自身的数据，请重新解析。"),
     ),
     "communication-recomputed": Kind(
         "info", _COMM,
         ("Communication was worked out from the tasks: there is no analysis.db with CommAnalyzerTime; "
          "the matrix is unknown.",
          "Copy analysis.db with the other database, or analyse the capture again."),
-        ("通信数据由任务计算得出:没有含 CommAnalyzerTime 的 analysis.db;通信矩阵未知。",
-         "请将 analysis.db 与另一数据库一并拷贝,或重新解析。"),
+        ("通信数据由任务计算得出：没有含 CommAnalyzerTime 的 analysis.db；通信矩阵未知。",
+         "请将 analysis.db 与另一数据库一并拷贝，或重新解析。"),
     ),
     "reader-failed": Kind(
         "error", ("files",),

@@ -164,14 +164,17 @@ def _publish_early(job: Job, cache: Cache, path: Path) -> None:
 
 def _write(con: duckdb.DuckDBPyConnection, rows: Rows, path: Path) -> int:
     """Write the rows as Parquet, again as long as the reader asks for it; returns their number."""
-    options = f"{quote(str(path))} (FORMAT parquet, COMPRESSION zstd)"
+    group = f", ROW_GROUP_SIZE {rows.group}" if rows.group else ""
+    options = f"{quote(str(path))} (FORMAT parquet, COMPRESSION zstd{group})"
     while True:
         error: duckdb.Error | None = None
         count = 0
         try:
             result = con.execute(f"COPY ({rows.sql()}) TO {options}").fetchone()
             count = int(result[0]) if result else 0
-        except (duckdb.InvalidInputException, duckdb.IOException) as refused:
+        except (
+            duckdb.InvalidInputException, duckdb.IOException, duckdb.OutOfMemoryException
+        ) as refused:  # fmt: skip
             error = refused
         if not rows.again(error):
             if error:

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 playwright = pytest.importorskip("playwright.sync_api")
-#: Several tests share two cores with whatever else runs there.
+#: Generous: a slow machine is no failure.
 playwright.expect.set_options(timeout=20_000)
 
 FLAGS = [

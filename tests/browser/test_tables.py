@@ -169,6 +169,15 @@ def test_operator_row_shows_where_it_was_called_from(tab_at: Make, job_url: str)
     assert frames.count() > 1
 
 
-def test_sources_differ_where_a_capture_has_several_forms(tab_at: Make, job_url: str) -> None:
-    frame = tab_at(job_url).open(view="kernel", run="job-a")
-    expect(frame.locator("main")).to_contain_text("kernel_details.csv")
+def test_source_is_named_and_can_be_changed(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url)
+    frame = tab.open(view="step", run="job-a")
+    sources = get_json(job_url, "step", run="job-a")["meta"]["sources"]
+    assert sources[:2] == ["text", "trace"]
+    source = frame.get_by_role("button", name=re.compile("^Source"))
+    expect(source).to_contain_text("step_trace_time.csv")
+    source.click()
+    frame.get_by_role("option", name="Trace", exact=True).click()
+    expect(source).to_contain_text("trace_view.json")
+    expect(rows(grid(frame, "Step time")).first).to_be_visible()
+    assert tab.state("source") == "trace"

@@ -107,8 +107,8 @@ def _key(table: dict[str, list[Any]], row: int) -> tuple[str, ...]:
 def test_overview_of_databases_alone_is_whole(pair: tuple[Captures, Captures, Captures]) -> None:
     text, base = reply(pair[0], "overview"), reply(pair[1], "overview")
     assert base["headline"] == text["headline"]
-    assert [c["value"] for c in base["cards"]] == [
-        pytest.approx(c["value"], abs=1) for c in text["cards"]
+    assert [c["value_ns"] for c in base["cards"]] == [
+        pytest.approx(c["value_ns"], abs=1) for c in text["cards"]
     ]
     facts = [{f["label"]: f["value"] for f in found["facts"]} for found in (text, base)]
     for label in set(facts[0]) & set(facts[1]) - {"Run", "Capture"}:

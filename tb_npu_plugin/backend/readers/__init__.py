@@ -22,6 +22,7 @@ from tb_npu_plugin.backend.readers import (
     l2_cache,
     memory_record,
     msprof_db,
+    msprof_timeline,
     npu_module_mem,
     op_statistic,
     operator_details,
@@ -59,7 +60,12 @@ READERS: tuple[ModuleType, ...] = (
 
 #: Readers whose tables are worked out from those of another reader (``FROM``: its name), where no
 #: better source has them.
-DERIVED: tuple[ModuleType, ...] = (trace_derived, torch_derived, db_timeline)
+DERIVED: tuple[ModuleType, ...] = (
+    trace_derived,
+    torch_derived,
+    db_timeline,
+    msprof_timeline,
+)
 
 #: Kinds of sources in order of preference; a table is taken from one of them, never summed.
 SOURCES = ("text", "db", "trace", "torch", "raw")

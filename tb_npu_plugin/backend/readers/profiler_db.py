@@ -1,7 +1,8 @@
 """ascend_pytorch_profiler[_rank].db and its kin: everything of one capture in one SQLite file.
 
 ``msprof_*.db`` holds CANN's half of the same tables, ``ascend_mindspore_profiler*.db`` another
-framework's. Tables and their derivation: FORMATS in docs/formats.md.
+framework's. What text captures have in files of their own is derived, so that every view shows the
+same of either form. The timeline is read apart (:mod:`.db_timeline`).
 """
 
 from __future__ import annotations

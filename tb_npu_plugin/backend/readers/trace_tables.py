@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
+import duckdb
 import numpy as np
 
 from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
@@ -21,7 +22,9 @@ WINDOW_VECTORS = 256
 #: How far a trace is done once its text is read, and once depths are known.
 READ, NESTED = 0.7, 0.8
 #: The database's share of memory while a trace is read.
-MEMORY = "200MB"
+MEMORY, MORE_MEMORY = "200MB", "500MB"
+#: Slices that are stored together: a window of a track reads no more than it needs.
+GROUP_ROWS = 40_960
 
 
 class TraceTables:
@@ -32,6 +35,7 @@ class TraceTables:
         self.con = source.con
         self.tracks: list[Track] = []
         self.open_flows = 0
+        self._tried = False
 
     def read(self) -> Iterator[Rows]:
         self.rows.finish()
@@ -40,10 +44,18 @@ class TraceTables:
         self.source.progress(NESTED)
         yield Rows("tracks", lambda: self._tracks(depths))
         with one_thread(self.con):
-            yield Rows("slices", self._slices)
+            yield Rows("slices", self._slices, self._with_more_memory, group=GROUP_ROWS)
         self._pair()
         yield Rows("flows", self._flows)
         yield Rows("counters", self._counters)
+
+    def _with_more_memory(self, error: duckdb.Error | None) -> bool:
+        """Whether to try again, once, because a sort of very many slices needs more."""
+        if not isinstance(error, duckdb.OutOfMemoryException) or self._tried:
+            return False
+        self._tried = True
+        self.con.execute(f"SET memory_limit='{MORE_MEMORY}'")
+        return True
 
     def _number(self) -> None:
         """Number the tracks in display order."""
