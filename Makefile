@@ -48,6 +48,7 @@ lint: $(VENV)/.test static
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/mypy
+	cd handler && ../$(BIN)/mypy --config-file pyproject.toml -p tb_npu_handler
 	$(BIN)/python -m tb_npu_plugin.backend.api_schema > .venv/api_schema.json
 	cd $(FRONTEND) && npm run --silent types -- --check ../../.venv/api_schema.json
 	cd $(FRONTEND) && npm run --silent check
@@ -61,7 +62,10 @@ test-frontend: static
 	cd $(FRONTEND) && npm test --silent
 
 test-python: $(VENV)/.test static browser
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --ignore tests/handler --ignore tests/browser
+	$(BIN)/python -m pytest tests/browser
+	$(BIN)/python tests/handler/npu_venv.py --extras
+	$(BIN)/python -m pytest -n 2 tests/handler
 
 # The floors of the dependencies: the backend's tests on the oldest that are supported.
 $(OLDEST)/.installed: pyproject.toml setup.py
@@ -69,14 +73,16 @@ $(OLDEST)/.installed: pyproject.toml setup.py
 	python3.11 -m venv $(OLDEST)
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(OLDEST)/bin/python -m pip install --quiet \
 		'setuptools<82' wheel tensorboard==2.16.2 'protobuf<5' pandas==2.3.3 'numpy<2' duckdb==1.4.5 \
-		msgspec==0.19.0 typer rich platformdirs filelock pytest hypothesis psutil
+		msgspec==0.19.0 typer rich platformdirs filelock pytest pytest-xdist hypothesis psutil
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(OLDEST)/bin/python -m pip install --quiet --no-deps \
 		--editable .
 	touch $@
 
 test-oldest: $(OLDEST)/.installed static
-	$(OLDEST)/bin/python -m pytest -q tests/readers tests/views tests/test_store.py tests/test_tables.py \
-		tests/test_api.py tests/test_plugin.py
+	$(OLDEST)/bin/python -m pytest -n 2 -m 'not slow' tests/readers/test_csv_file.py \
+		tests/readers/test_kernel_details.py tests/readers/test_step_trace_time.py \
+		tests/readers/test_operator_details.py tests/views tests/test_store.py tests/test_tables.py \
+		tests/test_frames.py tests/test_plugin.py
 
 bench: $(VENV)/.test static
 	$(BIN)/python benchmarks/first_paint.py

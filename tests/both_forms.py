@@ -59,7 +59,9 @@ def text_tables(capture: Path, cache: Path) -> dict[str, pd.DataFrame]:
     }
 
 
-def database_tables(capture: Path, cache: Path, *, derived: bool = False) -> dict[str, pd.DataFrame]:
+def database_tables(
+    capture: Path, cache: Path, *, derived: bool = False
+) -> dict[str, pd.DataFrame]:
     """Every table of the databases; with ``derived`` those that analysis.db has, too, worked out."""
     tables: dict[str, pd.DataFrame] = {}
     for path in sorted((capture / OUTPUT).glob("*.db")):

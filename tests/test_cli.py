@@ -32,11 +32,9 @@ class Result:
 
 
 @pytest.fixture
-def run(
-    capsys: pytest.CaptureFixture[str], cache_dir: Path, monkeypatch: pytest.MonkeyPatch
-) -> Run:
+def run(capsys: pytest.CaptureFixture[str], kept: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
     """Call the command in this process."""
-    monkeypatch.setenv("TB_NPU_CACHE", str(cache_dir))
+    monkeypatch.setenv("TB_NPU_CACHE", str(kept))
     monkeypatch.setenv("TB_NPU_WORKERS", "1")
 
     def call(*args: object) -> Result:
@@ -59,10 +57,18 @@ def process(*args: object, cache: Path, **environ: str) -> subprocess.CompletedP
     )  # fmt: skip
 
 
-@pytest.fixture
-def job(tmp_path: Path) -> Path:
-    write_capture(tmp_path / "runs/cap", info(0), kernel_details=KERNELS, step_trace_time=STEPS)
-    return tmp_path / "runs"
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache that the tests of this module share."""
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(scope="module")
+def job(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A logdir of one capture; only to be looked at."""
+    runs = tmp_path_factory.mktemp("runs")
+    write_capture(runs / "cap", info(0), kernel_details=KERNELS, step_trace_time=STEPS)
+    return runs
 
 
 # ---- exit codes -----------------------------------------------------------------------------
@@ -124,10 +130,10 @@ def test_no_such_path_is_2(run: Run, tmp_path: Path) -> None:
     assert "nowhere" in result.err
 
 
-def test_check_is_0_without_errors_and_1_with(run: Run, job: Path) -> None:
+def test_check_is_0_without_errors_and_1_with(run: Run, job: Path, tmp_path: Path) -> None:
     assert run("check", job).code == 0
-    (job / "cap/ASCEND_PROFILER_OUTPUT/kernel_details.csv").write_text("not,it\n")
-    result = run("check", job)
+    write_capture(tmp_path / "cap", info(0), kernel_details="not,it\n", step_trace_time=STEPS)
+    result = run("check", tmp_path)
     assert result.code == 1
     assert "no-header" in result.out
 
@@ -190,16 +196,16 @@ def test_names_cannot_steer_the_terminal(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encoding", ["ascii", "gbk", "latin-1"])
 def test_terminals_of_any_encoding(
-    run: Run, job: Path, encoding: str, monkeypatch: pytest.MonkeyPatch
+    run: Run, tmp_path: Path, encoding: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = "10,前向,T,AI_CORE,1,1,0,8,2\n"
-    write_capture(job / "作业", info(1), step_trace_time=STEPS,
+    write_capture(tmp_path / "作业", info(1), step_trace_time=STEPS,
                   kernel_details=f"{KERNEL_HEADER}\n{rows}")  # fmt: skip
     for args in (["list"], ["show", "kernel", "--lang", "zh"], ["check"],
                  ["show", "kernel", "--format", "csv"], ["list", "--format", "json"]):  # fmt: skip
         terminal = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
         monkeypatch.setattr(sys, "stdout", terminal)
-        assert run(*args, job).code == 0
+        assert run(*args, tmp_path).code == 0
         terminal.flush()
         shown = terminal.buffer.getvalue()  # type: ignore[attr-defined]
         assert shown
@@ -242,7 +248,10 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path: Path, cache_dir: Path, fo
 # ---- the cache ------------------------------------------------------------------------------
 
 
-def test_cache_info_and_clear(run: Run, job: Path, cache_dir: Path) -> None:
+def test_cache_info_and_clear(
+    run: Run, job: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TB_NPU_CACHE", str(cache_dir))
     run("show", "kernel", job)
     assert "2 files read" in run("cache", "info").out
     assert "Removed" in run("cache", "clear").out
@@ -253,4 +262,4 @@ def test_cache_info_and_clear(run: Run, job: Path, cache_dir: Path) -> None:
 def test_a_cache_of_ones_own(run: Run, job: Path, tmp_path: Path) -> None:
     assert run("show", "step", job, "--cache", tmp_path / "mine").code == 0
     assert list((tmp_path / "mine").rglob("done.json"))
-    assert "0 files read" in run("cache", "info").out
+    assert "2 files read" in run("cache", "info", "--cache", tmp_path / "mine").out

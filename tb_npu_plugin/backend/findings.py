@@ -624,7 +624,9 @@ def render(note: Note, lang: Lang, capture_id: str | None, rank: int | None) -> 
     params = _Blank(note.params)
     if lang == "zh":
         params.update({k.removesuffix("_zh"): v for k, v in params.items() if k.endswith("_zh")})
-    seed = f"{capture_id}|{note.code}|{note.file}|{note.place}|{sorted(note.params.items(), key=str)}"
+    seed = (
+        f"{capture_id}|{note.code}|{note.file}|{note.place}|{sorted(note.params.items(), key=str)}"
+    )
     return Finding(
         id=hashlib.sha256(seed.encode("utf-8", "replace")).hexdigest()[:12],
         code=note.code,

@@ -49,6 +49,8 @@ QUIET_SECONDS = 10.0
 SMALL_BYTES = 4 << 20
 #: Files of lazy readers (traces) that are larger are read only when a view asks.
 LAZY_BYTES = 32 << 20
+#: How many times larger a packed trace is than its file.
+PACKING = 12
 
 DEFAULT_MEMORY = "400MB"
 _MEMORY = re.compile(r"^\d+(\.\d+)?\s*([KMGT]i?)?B$", re.IGNORECASE)
@@ -277,7 +279,7 @@ class Store:
             if state.origin or state.cancelled:
                 continue
             if state.lazy:
-                if newest_one and size <= LAZY_BYTES:
+                if newest_one and not _takes_long(state.source):
                     self._submit(state, _NEWEST)
             elif size <= SMALL_BYTES:
                 self._submit(state, _SOON)
@@ -466,7 +468,7 @@ class Store:
     def _due(self, captures: list[Capture]) -> list[FileState]:
         states = [
             s for c in captures for s in self._files.get(c.capture_id, {}).values()
-            if not s.lazy or s.source.size <= LAZY_BYTES
+            if not s.lazy or not _takes_long(s.source)
         ]  # fmt: skip
         derived = {table for s in states if s.origin for table in s.provides}
         wanted = {id(s) for s in self.sources(captures, sorted(derived))}
@@ -559,6 +561,12 @@ def _is_interrupted(capture: Capture) -> bool:
 def _key(rel: str, reader: str, derived: bool) -> str:
     """Of a file's state within its capture; what is derived from the file is one of its own."""
     return f"{rel}\0{reader}" if derived else rel
+
+
+def _takes_long(source: SourceFile) -> bool:
+    """Whether a file of a lazy reader is read only when a view asks."""
+    packed = source.name.endswith(".gz")
+    return source.size * (PACKING if packed else 1) > LAZY_BYTES
 
 
 def _readable(path: Path) -> bool:

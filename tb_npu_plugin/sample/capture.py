@@ -101,8 +101,14 @@ class CaptureWriter:
         self._operators = OperatorDetails(output) if "operator_details.csv" in s.files else None
         held = layers_of(s.chunks) * LAYER_PARAMETERS // layout.tp * STATE_BYTES
         self._memory = (
-            Memory(self._memory_folder, scratch, s.line, self._device, held,
-                   s.files | MEMORY_FILES if s.databases else s.files)
+            Memory(
+                self._memory_folder,
+                scratch,
+                s.line,
+                self._device,
+                held,
+                s.files | MEMORY_FILES if s.databases else s.files,
+            )
             if s.databases or s.writes(*MEMORY_FILES)
             else None
         )
@@ -111,11 +117,7 @@ class CaptureWriter:
             if s.level > 0 and (s.databases or s.writes(*COMMUNICATION_FILES))
             else None
         )
-        self._trace = (
-            Trace(output, scratch, ids, layout)
-            if "trace_view.json" in s.files
-            else None
-        )
+        self._trace = Trace(output, scratch, ids, layout) if "trace_view.json" in s.files else None
         self._counts_apis = s.level > 0 and "api_statistic.csv" in s.files
         self._types, self._apis = Statistics(), Statistics()
         self._steps: list[StepTruth] = []

@@ -32,9 +32,7 @@ class DeviceTables:
         self._task = self._operation = 0
         self._described: dict[Kernel, tuple[Any, ...]] = {}
 
-    def add(
-        self, rows: DeviceRows, kernels: tuple[Kernel, ...], counters: list[Counters]
-    ) -> None:
+    def add(self, rows: DeviceRows, kernels: tuple[Kernel, ...], counters: list[Counters]) -> None:
         """Rows of one step with the counters that kernel_details.csv has for them."""
         first = self._task
         self._task += len(rows.start)

@@ -163,9 +163,7 @@ class KernelDetails:
         counters: list[str] = text.tolist()
         return counters
 
-    def _core(
-        self, duration: Ints, blocks: Ints, cores: int, stages: Floats
-    ) -> Core:
+    def _core(self, duration: Ints, blocks: Ints, cores: int, stages: Floats) -> Core:
         """(core time µs, total cycles, stage ratios, instruction cache miss rate)."""
         count = len(duration)
         rounds = np.ceil(blocks / cores)

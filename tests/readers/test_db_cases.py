@@ -55,7 +55,9 @@ def test_c25_kernels_without_their_names_and_a_word_on_every_missing_table(
 ) -> None:
     captures = opened(cases / "C25-db-missing-tables")
     kernels = captures.kernels()
-    assert kernels[["name", "core", "dur_ns"]].to_numpy().tolist() == [["AI_CORE", "AI_CORE", 12500.0]]
+    assert kernels[["name", "core", "dur_ns"]].to_numpy().tolist() == [
+        ["AI_CORE", "AI_CORE", 12500.0]
+    ]
     sel = select(captures._store)
     for view, table in (
         ("step", "STEP_TIME"), ("operator", "PYTORCH_API"), ("memory", "MEMORY_RECORD"),
@@ -68,7 +70,9 @@ def test_c25_kernels_without_their_names_and_a_word_on_every_missing_table(
     assert steps["step"].isna().all()
 
 
-def test_c26_old_spellings_text_times_and_ids_that_join_to_nothing(cases: Path, cache_dir: Path) -> None:
+def test_c26_old_spellings_text_times_and_ids_that_join_to_nothing(
+    cases: Path, cache_dir: Path
+) -> None:
     path = cases / "C26-db-snake-case-text-ns" / OUTPUT / "ascend_pytorch_profiler_0.db"
     read = read_file(path, cache_dir)
     operators = read.tables["operators"]
@@ -82,7 +86,9 @@ def test_c26_old_spellings_text_times_and_ids_that_join_to_nothing(cases: Path, 
     assert (point["stream_ptr"], point["device"]) == ("187651", 0)
 
 
-def test_c26_the_rank_is_that_of_the_old_map(cases: Path, opened: Callable[[Path], Captures]) -> None:
+def test_c26_the_rank_is_that_of_the_old_map(
+    cases: Path, opened: Callable[[Path], Captures]
+) -> None:
     captures = opened(cases / "C26-db-snake-case-text-ns")._store.captures()
     assert [c.rank for c in captures] == [0]
 
@@ -135,10 +141,15 @@ def test_overlapping_operators_of_several_threads(database: Callable[..., Read])
     rows = [(0, 100, 1), (10, 40, 1), (20, 30, 1), (50, 100, 1), (15, 300, 2), (90, 130, 1)]
     read = database(
         STRING_IDS=strings("op"),
-        PYTORCH_API=("startNs, endNs, globalTid, name, type", [(a, b, t, 0, 50001) for a, b, t in rows]),
+        PYTORCH_API=(
+            "startNs, endNs, globalTid, name, type",
+            [(a, b, t, 0, 50001) for a, b, t in rows],
+        ),
     )
     operators = read.tables["operators"]
-    found = dict(zip(operators["host_total_ns"].astype(int), operators["host_self_ns"], strict=True))
+    found = dict(
+        zip(operators["host_total_ns"].astype(int), operators["host_self_ns"], strict=True)
+    )
     # 90–130 begins inside 50–100 and outlives it: it lies in neither.
     assert found == {100: 20.0, 30: 20.0, 285: 285.0, 10: 10.0, 50: 50.0, 40: 40.0}
 
@@ -213,7 +224,9 @@ def test_values_of_other_types_cost_a_cell_each(database: Callable[..., Read]) -
 
 
 def test_notes_are_worded_in_both_languages(cases: Path, cache_dir: Path) -> None:
-    read = read_file(cases / "C25-db-missing-tables" / OUTPUT / "ascend_pytorch_profiler_0.db", cache_dir)
+    read = read_file(
+        cases / "C25-db-missing-tables" / OUTPUT / "ascend_pytorch_profiler_0.db", cache_dir
+    )
     for note in read.notes:
         for lang in ("en", "zh"):
             finding = render(note, lang, "c", 0)  # type: ignore[arg-type]
@@ -227,7 +240,9 @@ def test_the_capture_that_cann_exported_but_torch_npu_never_analysed(
     """PROF_…/msprof_*.db: kernels and host calls without steps and operators."""
     truth = write_sample(tmp_path / "a", ranks=1, steps=1, kernels_per_step=20, export=("db",))
     folder = truth.ranks[0].path
-    prof = tmp_path / "b" / "node_1_20260302080000018_ascend_pt" / "PROF_000001_20260302080000018_AB"
+    prof = (
+        tmp_path / "b" / "node_1_20260302080000018_ascend_pt" / "PROF_000001_20260302080000018_AB"
+    )
     prof.mkdir(parents=True)
     connection = sqlite3.connect(folder / OUTPUT / "ascend_pytorch_profiler_0.db")
     for table in ("PYTORCH_API", "CONNECTION_IDS", "PYTORCH_CALLCHAINS", "STEP_TIME", "OP_MEMORY",

@@ -111,7 +111,10 @@ def test_written_to_while_read(
 def test_an_empty_file_and_one_that_is_none(tmp_path: Path, cache_dir: Path) -> None:
     folder = tmp_path / OUTPUT
     folder.mkdir()
-    for content, code in ((b"", "file-empty"), (b"Step,Computing\r\n" * 400, "database-unreadable")):
+    for content, code in (
+        (b"", "file-empty"),
+        (b"Step,Computing\r\n" * 400, "database-unreadable"),
+    ):
         main(folder).write_bytes(content)
         read = read_file(main(folder), cache_dir)
         assert (read.tables, read.codes, read.error) == ({}, [code], None)

@@ -28,12 +28,16 @@ DIGITS = st.one_of(st.none(), st.integers(0, 9_219_999_999_999_999_999).map(str)
 def scan(path: Path, table: str, columns: list[tuple[int, bool]], **options: Any) -> Any:
     """Rows of a table as tuples, and what was damaged."""
     connection = sqlite3.connect(path)
-    root, = connection.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [table]).fetchone()
+    (root,) = connection.execute(
+        "SELECT rootpage FROM sqlite_master WHERE name = ?", [table]
+    ).fetchone()
     connection.close()
     damage = Damage()
     rows: list[tuple[Any, ...]] = []
     with path.open("rb", buffering=0) as file:
-        for batch in Pages(file).table(root, columns, options.pop("row_id", None), damage, **options):
+        for batch in Pages(file).table(
+            root, columns, options.pop("row_id", None), damage, **options
+        ):
             cells = [
                 [v if k else None for v, k in zip(values.tolist(), known.tolist(), strict=True)]
                 for values, known in zip(batch.values, batch.known, strict=True)
@@ -42,7 +46,9 @@ def scan(path: Path, table: str, columns: list[tuple[int, bool]], **options: Any
     return rows, damage
 
 
-def write(path: Path, rows: list[tuple[Any, ...]], page: int = 4096, columns: str = "a, b, c") -> None:
+def write(
+    path: Path, rows: list[tuple[Any, ...]], page: int = 4096, columns: str = "a, b, c"
+) -> None:
     path.unlink(missing_ok=True)
     connection = sqlite3.connect(path)
     connection.execute(f"PRAGMA page_size={page}")
@@ -95,7 +101,9 @@ def test_columns_added_later_are_null_in_old_rows(tmp_path: Path) -> None:
     assert found == [(1, None)] * 10 + [(4, 7)]
 
 
-@pytest.mark.parametrize("text", ["12a", "1.5", "-7", "", "99999999999999999999", "9223372036854775808"])
+@pytest.mark.parametrize(
+    "text", ["12a", "1.5", "-7", "", "99999999999999999999", "9223372036854775808"]
+)
 def test_text_that_is_no_plain_number_is_left_to_sqlite(tmp_path: Path, text: str) -> None:
     write(tmp_path / "a.db", [(1, 2, text)])
     with pytest.raises(Unfit):

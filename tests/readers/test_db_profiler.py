@@ -159,7 +159,9 @@ def test_operators_nest_by_time_on_their_threads(real: Real) -> None:
     same = []
     for i, (a, b, thread, name) in enumerate(rows):
         around = [
-            j for j, (c, d, other, _) in enumerate(rows[:i]) if other == thread and c <= a and b <= d
+            j
+            for j, (c, d, other, _) in enumerate(rows[:i])
+            if other == thread and c <= a and b <= d
         ]
         if around:
             self_host[around[-1]] -= b - a
@@ -218,8 +220,12 @@ def test_memory(real: Real) -> None:
                     "ON s.id = m.component WHERE s.value = 'PTA'")[0][0]  # fmt: skip
     assert points[points["component"] == "PTA"]["allocated_bytes"].max() == peak
     assert len(blocks) == 184
-    assert blocks["name"].str.startswith("cann::").sum() == 57 == (blocks["component"] == "GE").sum()
-    released = real.sql("SELECT count(*), sum(duration) FROM OP_MEMORY WHERE releaseTime IS NOT NULL")
+    assert (
+        blocks["name"].str.startswith("cann::").sum() == 57 == (blocks["component"] == "GE").sum()
+    )
+    released = real.sql(
+        "SELECT count(*), sum(duration) FROM OP_MEMORY WHERE releaseTime IS NOT NULL"
+    )
     assert ((blocks["state"] != "held").sum(), blocks["dur_ns"].sum()) == released[0]
     modules = real.main["module_memory"]
     assert len(modules) == 1078

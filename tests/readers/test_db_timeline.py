@@ -90,7 +90,13 @@ def test_real_slices_per_kind(real: Captures) -> None:
     rows = slices(real, "db").query("rank == 0").groupby("kind").size().to_dict()
     # 860 operators, 318 of the queue, 1282 frames; 710 calls of CANN; 552 tasks of which 296 lie on
     # planes, and 4 operations; MindStudio Insight counts 382 pieces of overlap too.
-    assert rows == {"python": 2460, "cann": 710, "hardware": 256, "communication": 300, "overlap": 382}
+    assert rows == {
+        "python": 2460,
+        "cann": 710,
+        "hardware": 256,
+        "communication": 300,
+        "overlap": 382,
+    }
 
 
 def test_real_overlap_adds_up_to_the_step(real: Captures) -> None:
@@ -111,8 +117,10 @@ def test_real_arrows(real: Captures) -> None:
 def test_real_counters_in_the_units_of_the_trace(real: Captures, shared: Path) -> None:
     path = shared / "captures/db_level1/rank0_ascend_pt" / OUTPUT / "ascend_pytorch_profiler_0.db"
     connection = sqlite3.connect(f"file:{path}?mode=ro&immutable=1", uri=True)
-    peak, = connection.execute("SELECT max(bandwidth) / 1048576.0 FROM HBM h JOIN STRING_IDS s "
-                               "ON s.id = h.type WHERE hbmId = 2 AND s.value = 'read'").fetchone()  # fmt: skip
+    (peak,) = connection.execute(
+        "SELECT max(bandwidth) / 1048576.0 FROM HBM h JOIN STRING_IDS s ON s.id = h.type "
+        "WHERE hbmId = 2 AND s.value = 'read'"
+    ).fetchone()
     connection.close()
     counters = real.counters(source="db").query("rank == 0")
     assert counters.query("name == 'HBM 2/Read'")["value"].max() == pytest.approx(peak)

@@ -365,7 +365,7 @@ def test_level_0_says_that_the_level_is_too_low(level0: Captures, level1: Captur
 def test_findings_in_chinese(level0: Captures) -> None:
     found = level0.findings(lang="zh")
     message = found[found["code"] == "communication-missing"]["message"].iloc[0]
-    assert "没有 communication.json(Level0 不记录)" in message
+    assert "没有 communication.json（Level0 不记录）" in message
 
 
 def test_an_unknown_group_is_refused(level1: Captures) -> None:
@@ -384,7 +384,7 @@ def test_one_line(level1: Captures) -> None:
         "96.4 ms idle; 428 MB over HCCS."
     )
     assert view.communication_line(level1.select(rank=1, lang="zh")) == (
-        "Rank 1:4 个通信算子,100 ms = 传输 3.86 ms + 等待 191 µs + 空闲 96.3 ms;通过 HCCS 传输 428 MB。"
+        "Rank 1：4 个通信算子，100 ms = 传输 3.86 ms + 等待 191 µs + 空闲 96.3 ms；通过 HCCS 传输 428 MB。"
     )
 
 

@@ -99,9 +99,9 @@ def test_every_view_shows_the_same_of_either_form(
 
 def _key(table: dict[str, list[Any]], row: int) -> tuple[str, ...]:
     """Rows in an order that rounding does not change."""
-    names = [c for c in ("rank", "name", "operation", "step", "type", "level", "start_ns", "alloc_ns",
-                         "input_shapes", "size_bytes", "host_self_ns", "host_total_ns") if c in table]  # fmt: skip
-    return tuple(str(table[c][row]) for c in names)
+    names = ("rank", "name", "operation", "step", "type", "level", "start_ns", "alloc_ns",
+             "input_shapes", "size_bytes", "host_self_ns", "host_total_ns")  # fmt: skip
+    return tuple(str(table[c][row]) for c in names if c in table)
 
 
 def test_overview_of_databases_alone_is_whole(pair: tuple[Captures, Captures, Captures]) -> None:
@@ -221,7 +221,9 @@ def test_the_sample_writes_the_same_bytes_twice(tmp_path: Path) -> None:
     written = []
     for name in ("a", "b"):
         truth = write_sample(tmp_path / name, ranks=1, steps=1, kernels_per_step=30, export=("db",))
-        written.append({p.name: p.read_bytes() for p in (truth.ranks[0].path / OUTPUT).glob("*.db")})
+        written.append(
+            {p.name: p.read_bytes() for p in (truth.ranks[0].path / OUTPUT).glob("*.db")}
+        )
     assert written[0] == written[1]
     assert sorted(written[0]) == ["analysis.db", "ascend_pytorch_profiler_0.db"]
 

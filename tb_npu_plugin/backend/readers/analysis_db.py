@@ -80,7 +80,8 @@ def _steps(db: Database) -> Iterator[Rows]:
     }
     items = ", ".join(
         # µs, whatever the documentation says; rounded as text is, at 1e-6 ns.
-        f"{values.get(f.key, f'round({f.key[:-3]} * 1000, 6)')} AS {f.key}" for f in STEPS.fields
+        f"{values.get(f.key, f'round({f.key[:-3]} * 1000, 6)')} AS {f.key}"
+        for f in STEPS.fields
     )
     rows = f"SELECT {items} FROM step_times ORDER BY rowid"
     yield Rows("steps", lambda: sane_sql(db.source, rows),

@@ -58,7 +58,9 @@ def communication(db: Database) -> Iterator[Rows]:
     con = db.source.con
     for table in ("operations", "comm_tasks"):
         if not scalar(con, f"SELECT count(*) FROM {table}"):
-            name = {"operations": "COMMUNICATION_OP", "comm_tasks": "COMMUNICATION_TASK_INFO"}[table]
+            name = {"operations": "COMMUNICATION_OP", "comm_tasks": "COMMUNICATION_TASK_INFO"}[
+                table
+            ]
             db.note("db-communication-missing", name, table=name, gives="comm_ops")
             break
     else:

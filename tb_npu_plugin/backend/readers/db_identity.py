@@ -58,9 +58,7 @@ def identity(path: Path) -> Identity:
     return Identity(tuple(ranks), start, end, metadata)
 
 
-def _rows(
-    connection: sqlite3.Connection, table: str, *columns: str
-) -> Iterator[tuple[Any, ...]]:
+def _rows(connection: sqlite3.Connection, table: str, *columns: str) -> Iterator[tuple[Any, ...]]:
     """Columns of a table by :func:`~.db_file.key`; nothing where it, or one of them, is not there."""
     try:
         found = {key(row[1]): row[1] for row in connection.execute(f"PRAGMA table_info({table})")}

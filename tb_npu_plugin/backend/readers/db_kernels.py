@@ -62,7 +62,9 @@ def load_operations(db: Database) -> None:
         "FROM tasks WHERE connection IN (SELECT connection FROM operations) GROUP BY connection) d "
         "WHERE operations.device IS NULL AND operations.connection = d.connection"
     )
-    con.execute("UPDATE operations SET device = (SELECT min(device) FROM tasks) WHERE device IS NULL")
+    con.execute(
+        "UPDATE operations SET device = (SELECT min(device) FROM tasks) WHERE device IS NULL"
+    )
 
 
 def kernels(db: Database, written: list[str]) -> Iterator[Rows]:
@@ -164,7 +166,9 @@ def _sorted_sql() -> str:
 
 def _kernels_sql(db: Database, counter_items: list[str], rows: dict[str, Any]) -> str:
     names = {n: name(n) for n in _NAMES}
-    other = " ".join(f"WHEN '{kind}' THEN '{core}'" for kind, core in _CORES.items() if kind != core)
+    other = " ".join(
+        f"WHEN '{kind}' THEN '{core}'" for kind, core in _CORES.items() if kind != core
+    )
     names["core"] = (
         f"CASE WHEN is_communication THEN '{communication_core(db)}' "
         f"ELSE CASE {names['core']} {other} ELSE {names['core']} END END"

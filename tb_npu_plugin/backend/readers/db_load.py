@@ -7,6 +7,7 @@ no cases: :func:`load` tells what was missing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -149,10 +150,10 @@ def batches(
         wanted = [(table.column(w.names) or (0, ""))[0] for w in columns.values()]
         fractions = [w.kind == "double" for w in columns.values()]
         try:
-            for batch in db.pages.table(
+            for batch in _ahead(db.pages.table(
                 table.root, list(zip(wanted, fractions, strict=True)), table.row_id, damage,
                 numeric=table.numeric, only=_at(table, columns, only),
-            ):  # fmt: skip
+            )):  # fmt: skip
                 done += batch.rows
                 yield _arrays(columns, batch, odd)
             _tell(db, table, damage, odd, None)
@@ -166,6 +167,15 @@ def batches(
     except BROKEN as broken:
         error = broken
     _tell(db, table, damage, odd, error)
+
+
+def _ahead(found: Iterator[Batch]) -> Iterator[Batch]:
+    """The same, each made while the one before is used: numpy and DuckDB let other threads run."""
+    with ThreadPoolExecutor(1, "pages") as pool:
+        following = pool.submit(next, found, None)
+        while (batch := following.result()) is not None:
+            following = pool.submit(next, found, None)
+            yield batch
 
 
 def _arrays(columns: Mapping[str, Want], batch: Batch, odd: dict[str, int]) -> dict[str, Any]:

@@ -27,7 +27,6 @@ _MAX_DEPTH = 20
 _SAMPLE = 16
 
 
-
 class Pages:
     """The pages of a database file. ``file`` is open without a buffer."""
 

@@ -22,6 +22,7 @@ _API = {
 #: Batches of calls that are written at once.
 BATCH_ROWS = 400_000
 OVERLAP = ("Computing", "Communication", "Communication(Not Overlapped)", "Free")
+_NONE = np.iinfo(np.int64).min
 _PREFIXES = (
     "CASE lower(e.name) WHEN 'acl' THEN 'AscendCL@' WHEN 'node' THEN 'Node@' WHEN 'model' THEN "
     "'Model@' WHEN 'runtime' THEN 'Runtime@' WHEN 'hccl' THEN 'Hccl@' WHEN 'communication' THEN "
@@ -49,10 +50,15 @@ def python_slices(db: Database, rows: TimelineRows) -> None:
 
 def _python_batch(db: Database, rows: TimelineRows, held: list[dict[str, Any]]) -> None:
     con = db.source.con
-    batch = {key: np.ma.concatenate([part[key] for part in held]) for key in held[0]}
-    size = len(batch["start"])
-    for key in _API.keys() - batch.keys():
-        batch[key] = np.ma.masked_all(size, dtype=np.int64)
+    size = sum(len(part["start"]) for part in held)
+    batch: dict[str, Any] = {}
+    for key in _API:
+        known = key in held[0]
+        values = (
+            [np.ma.filled(part[key], _NONE) for part in held] if known else [np.full(size, _NONE)]
+        )
+        whole = np.concatenate(values)
+        batch[key] = np.ma.masked_array(whole, mask=whole == _NONE)
     threads = np.unique(np.ma.filled(batch["thread"], -1)).tolist()
     rows.threads("thread_codes", threads, "Python")
     con.register("api", batch)
@@ -238,7 +244,12 @@ def overlap(start: Any, end: Any, comm: Any) -> list[tuple[Any, Any]]:
 
     computing, communication = covered(~comm), covered(comm)
     out = []
-    for mask in (computing, communication, communication & ~computing, ~(communication | computing)):
+    for mask in (
+        computing,
+        communication,
+        communication & ~computing,
+        ~(communication | computing),
+    ):
         change = np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8))
         out.append((edges[np.flatnonzero(change == 1)], edges[np.flatnonzero(change == -1)]))
     return out

@@ -51,7 +51,7 @@ def api_statistics(db: Database) -> Iterator[Rows]:
     if scalar(con, "SELECT count(*) FROM apis"):
         yield Rows("api_statistics", _grouped_sql)
     con.execute(
-        f"CREATE OR REPLACE TEMP TABLE calls AS SELECT start, \"end\", connection FROM apis "
+        f'CREATE OR REPLACE TEMP TABLE calls AS SELECT start, "end", connection FROM apis '
         f"WHERE type = {NODE} AND connection IS NOT NULL; DROP TABLE apis"
     )
 
@@ -66,7 +66,7 @@ def _grouped_sql() -> str:
         f"CAST({values[f.key]} AS {f.dtype}) AS {f.key}" for f in API_STATISTICS.fields
     )
     return (
-        f"SELECT {items} FROM (SELECT type, name, \"end\" - start AS dur FROM apis "
+        f'SELECT {items} FROM (SELECT type, name, "end" - start AS dur FROM apis '
         'WHERE "end" >= start) t LEFT JOIN strings s ON s.id = t.name '
         "LEFT JOIN api_levels e ON e.id = t.type "
         "GROUP BY 1, 2 ORDER BY level, name"

@@ -42,13 +42,11 @@ def tables(db: Database) -> Iterator[Rows]:
     rows = TimelineRows(source)
     load_strings(db)
     load_enum(db, "api_levels", "ENUM_API_TYPE", API_LEVELS)
-    steps = (
-        lambda: load_tasks(db), lambda: load_operations(db), lambda: device_slices(db, rows),
-        lambda: overlap_slices(db, rows), lambda: host_slices(db, rows),
-        lambda: python_slices(db, rows), lambda: flows(db, rows), lambda: counters(db, rows),
-    )  # fmt: skip
-    for done, step in enumerate(steps):
-        step()
-        source.progress(READ * (done + 1) / len(steps))
+    load_tasks(db)
+    load_operations(db)
+    parts = (device_slices, overlap_slices, host_slices, python_slices, flows, counters)
+    for done, add in enumerate(parts, 1):
+        add(db, rows)
+        source.progress(READ * done / len(parts))
     source.con.execute("DROP TABLE tasks; DROP TABLE operations")
     yield from TraceTables(source, rows).read()

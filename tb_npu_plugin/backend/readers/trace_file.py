@@ -20,7 +20,8 @@ from tb_npu_plugin.backend.readers.csv_file import Unreadable
 from tb_npu_plugin.backend.readers.csv_text import transcode
 from tb_npu_plugin.backend.readers.trace_events import BLANK, Event, decode_whole, mend, walk
 
-BLOCK_BYTES = 4 << 20
+#: What a processor cache holds: larger blocks are slower.
+BLOCK_BYTES = 1 << 20
 #: A longer object is none of a profiler's; it is skipped.
 MAX_OBJECT_BYTES = 64 << 20
 #: What stands around the events of an object; more of it is not read.

@@ -72,8 +72,8 @@ def _note(sel: Selected, source: str) -> str:
     parts = [
         sel.word(
             f"{level or '?'}: {int(count or 0):,} calls, {wording.duration(total)}",
-            f"{level or '?'}:{int(count or 0):,} 次，{wording.duration(total)}",
+            f"{level or '?'}：{int(count or 0):,} 次，{wording.duration(total)}",
         )
         for level, count, total in row
     ]
-    return sel.word("; ", ";").join(parts)
+    return sel.word("; ", "；").join(parts)

@@ -108,11 +108,11 @@ def communication_line(sel: Selected) -> str:
         who += w(f", the longest of {total}", f"（{total} 个中最长）")
     count = longest.operations
     line = w(f"{count:,} operation{'s' if count != 1 else ''} on {who}",
-             f"{who}:{count:,} 个通信算子")  # fmt: skip
+             f"{who}：{count:,} 个通信算子")  # fmt: skip
     if longest.elapse_ns is not None:
         parts = (text(longest.transit_ns), text(longest.wait_ns), text(longest.idle_ns))
         line += w(
-            ": {} = {} transit + {} wait + {} idle", ",{} = 传输 {} + 等待 {} + 空闲 {}"
+            ": {} = {} transit + {} wait + {} idle", "，{} = 传输 {} + 等待 {} + 空闲 {}"
         ).format(text(longest.elapse_ns), *parts)
     if longest.incomplete:
         line += w(f" ({longest.incomplete} with unknown times left out)",

@@ -124,6 +124,8 @@ def _earliest(store: Store, paths: tuple[str, ...]) -> int | None:
 def note(sel: Selected) -> str:
     """What the table covers: rows, computing and communication time, in a sentence."""
     source = sel.source("kernels")
+    if source is None:  # the capture was deleted a moment ago
+        return ""
     comm = is_communication("coalesce(core, '')")
     row = sel.query(
         lambda cur: cur.execute(
@@ -140,7 +142,7 @@ def note(sel: Selected) -> str:
     if communications:
         text += sel.word(
             f" and {wording.duration(communicating)} in {communications:,} communication operations",
-            f",{communications:,} 个通信算子共 {wording.duration(communicating)}",
+            f"，{communications:,} 个通信算子共 {wording.duration(communicating)}",
         )
     text += sel.word(" (sums of durations).", "（耗时之和）。")
     return text + joins.l2_note(sel, present_columns(sel))

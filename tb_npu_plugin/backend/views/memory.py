@@ -156,5 +156,5 @@ def _alive_sentence(sel: Selected, top: results.MemoryAlive) -> str:
         return text
     return text + sel.word(
         f"; {size(top.unseen_bytes)} were allocated before the capture began, or not seen",
-        f";{size(top.unseen_bytes)} 在采集开始前分配或未记录",
+        f"；{size(top.unseen_bytes)} 在采集开始前分配或未记录",
     )

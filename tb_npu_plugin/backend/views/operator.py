@@ -76,6 +76,8 @@ def operators_source(sel: Selected) -> str | None:
 def operator_note(sel: Selected) -> str:
     """Calls, host and device time, in a sentence."""
     source = operators_source(sel)
+    if source is None:  # the capture was deleted a moment ago
+        return ""
     row = sel.query(
         lambda cur: cur.execute(
             "SELECT count(*), count(DISTINCT name), sum(host_self_ns), sum(device_self_ns) "
@@ -86,7 +88,7 @@ def operator_note(sel: Selected) -> str:
     return sel.word(
         f"{calls:,} calls of {names:,} operators: {wording.duration(host)} on the host, "
         f"{wording.duration(device)} on the device (sums of self times; the whole capture)",
-        f"{names:,} 个算子共调用 {calls:,} 次：主机 {wording.duration(host)},"
+        f"{names:,} 个算子共调用 {calls:,} 次：主机 {wording.duration(host)}，"
         f"设备 {wording.duration(device)}（自身耗时之和，整段采集）",
     )
 

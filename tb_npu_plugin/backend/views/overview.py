@@ -253,7 +253,9 @@ def top_kernels(sel: Selected) -> results.Table | None:
     count = "sum(count)" if from_summary else "count(*)"
     valid = "CASE WHEN dur_ns >= 0 THEN dur_ns END"
     total = "sum(total_ns)" if from_summary else f"sum({valid})"
-    least, most = ("min(min_ns)", "max(max_ns)") if from_summary else (f"min({valid})", f"max({valid})")
+    least, most = (
+        ("min(min_ns)", "max(max_ns)") if from_summary else (f"min({valid})", f"max({valid})")
+    )
     computing = f"(SELECT * FROM {source} WHERE NOT {is_communication('''coalesce(core, '')''')})"
     w = sel.word
     whole = f"(SELECT {total} FROM {computing})"
