@@ -202,6 +202,49 @@ def demo(
     raise typer.Exit(serve(port, seconds, logdir))
 
 
+@app.command()
+def analyse(
+    path: Annotated[Path, typer.Argument(help="A capture, or a directory with captures.")],
+    workers: Annotated[int, typer.Option(min=1, help="How many at once.")] = 1,
+    scratch: Annotated[
+        Path | None, typer.Option(help="Copy the raw data there, analyse, bring it back.")
+    ] = None,
+    timeout: Annotated[float | None, typer.Option(help="Seconds for one capture.")] = None,
+) -> None:
+    """Analyse captures that were only recorded, with torch_npu's own analysis. Can be run again."""
+    from tb_npu_handler.analyse import Result, analyse_tree
+
+    def tell(done: int, total: int, result: Result) -> None:
+        line = f"[{done}/{total}] {result.state:10} {result.path}"
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        if result.reason:
+            out.print(f"    {result.reason}", markup=False, highlight=False, soft_wrap=True)
+
+    results = analyse_tree(str(path), workers, str(scratch) if scratch else None, tell, timeout)
+    if not results:
+        out.print(f"No captures below {path}.", markup=False, highlight=False)
+    raise typer.Exit(1 if not results or any(r.state == "failed" for r in results) else 0)
+
+
+@app.command()
+def doctor(
+    logdir: Annotated[Path | None, typer.Argument(help="Also try to write here.")] = None,
+) -> None:
+    """Look at this installation: versions, torch_npu, CANN, TensorBoard, known bad pairs."""
+    from tb_npu_handler.doctor import examine
+
+    checks = examine(str(logdir) if logdir else None)
+    for check in checks:
+        line = f"{_MARKS.get(check.status, '?')} {check.name:14} {check.detail}"
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
+        if check.remedy and check.status != "ok":
+            out.print(f"    {check.remedy}", markup=False, highlight=False, soft_wrap=True)
+    raise typer.Exit(1 if any(c.status == "fail" for c in checks) else 0)
+
+
+#: Glyphs of a check's status; the words are in the detail.
+_MARKS = {"ok": "✓", "warn": "▲", "fail": "✖"}
+
 cache_app = typer.Typer(help="The cache of read captures.", no_args_is_help=True)
 app.add_typer(cache_app, name="cache")
 

@@ -12,6 +12,7 @@ import stat
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from tb_npu_plugin.backend.readers import manifest
 from tb_npu_plugin.backend.wording import printable
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
@@ -135,6 +136,7 @@ def _walk(
         or "mindstudio_profiler_output" in folders
         or any(_INFO.match(n) for n in names)
         or any(_PROF.match(n) for n in folders)
+        or (manifest.NAME in names and manifest.read(path) is not None)
     )
     if is_capture or is_output:
         result.found.append(_found(root, path, folders, files, is_capture, result))
@@ -207,7 +209,7 @@ def _torch_traces(
 
 def _exports(capture: str) -> list[str]:
     """Names of the files beside a capture that its manifest says were made from it."""
-    path = Path(capture) / "capture.json"
+    path = Path(capture) / manifest.NAME
     try:
         if path.stat().st_size > _MAX_MANIFEST:
             return []
