@@ -9,7 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from tb_npu_plugin.backend.findings import KINDS  # noqa: E402
+from tb_npu_plugin.backend.finding_kinds import KINDS  # noqa: E402
 
 TARGET = ROOT / "docs/findings.md"
 HEAD = """# Findings
@@ -21,7 +21,7 @@ Codes are stable: scripts may rely on them. Words in *italics* stand for what th
 An **error** means that something cannot be shown (`tb-npu check` ends with 1), a **warning** that
 something is lost or doubtful, an **info** that something is not there, or was done about it.
 
-This page is written by `scripts/document_findings.py` from `tb_npu_plugin/backend/findings.py`.
+This page is written by `scripts/document_findings.py` from `tb_npu_plugin/backend/finding_kinds.py`.
 """
 
 

@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from tb_npu_plugin.backend import api
-from tb_npu_plugin.backend.findings import KINDS
+from tb_npu_plugin.backend.finding_kinds import KINDS
 from tb_npu_plugin.backend.views.registry import VIEWS
 
 ROOT = Path(__file__).resolve().parents[1]

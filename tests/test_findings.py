@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tb_npu_plugin.backend.findings import KINDS, Note, ordered, render
+from tb_npu_plugin.backend.finding_kinds import KINDS
+from tb_npu_plugin.backend.findings import Note, ordered, render
 from tb_npu_plugin.backend.i18n import Lang
 
 

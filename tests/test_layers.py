@@ -15,11 +15,13 @@ PACKAGE = ROOT / "tb_npu_plugin"
 #: Modules and packages of the backend in the order of the data's way; one line is one layer.
 LAYERS = [
     ("i18n", "errors", "wording", "results", "schema", "api_schema"),
+    ("finding_kinds",),
     ("findings",),
     ("downsample", "readers"),
     ("engine",),
     ("discovery", "capture_notes", "capture", "recordings"),
     ("cache", "ingest", "worker", "pool"),
+    ("settings", "file_state"),
     ("store",),
     ("selection", "filters", "tables"),
     ("views",),

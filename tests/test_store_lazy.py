@@ -11,11 +11,12 @@ from typing import Any
 import pytest
 from small_captures import KERNELS, OUTPUT, STEPS, info, write_capture
 
-from tb_npu_plugin.backend import store as store_module
+from tb_npu_plugin.backend import file_state
 from tb_npu_plugin.backend.cache import Cache
 from tb_npu_plugin.backend.discovery import Root
+from tb_npu_plugin.backend.file_state import FileState
 from tb_npu_plugin.backend.selection import select
-from tb_npu_plugin.backend.store import FileState, Store
+from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.views import captures as captures_view
 from tb_npu_plugin.backend.views import files as files_view
 
@@ -79,7 +80,7 @@ def test_a_small_trace_of_the_newest_recording_is_read(
 def test_a_big_trace_is_read_when_a_view_asks(
     tmp_path: Path, store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_module, "LAZY_BYTES", 100)
+    monkeypatch.setattr(file_state, "LAZY_BYTES", 100)
     capture(tmp_path)
     opened = store()
     assert opened.wait(timeout=WAIT)
@@ -105,7 +106,7 @@ def test_tables_that_are_missing_are_worked_out(
 ) -> None:
     capture(tmp_path, kernel_details=KERNELS)
     if big:
-        monkeypatch.setattr(store_module, "LAZY_BYTES", 100)
+        monkeypatch.setattr(file_state, "LAZY_BYTES", 100)
     opened = store()
     assert opened.wait(timeout=WAIT)
     if big:
@@ -162,7 +163,7 @@ def test_a_broken_trace_ends_what_is_derived_from_it(
 def test_reading_can_be_cancelled(
     tmp_path: Path, cache_dir: Path, store: Callable[[], Store], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(store_module, "LAZY_BYTES", 1000)
+    monkeypatch.setattr(file_state, "LAZY_BYTES", 1000)
     path = capture(tmp_path) / OUTPUT / "trace_view.json"
     one = json.dumps(EVENTS)[1:-1]
     with path.open("w") as stream:

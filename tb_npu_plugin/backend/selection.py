@@ -14,12 +14,13 @@ import duckdb
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.errors import RequestError
+from tb_npu_plugin.backend.file_state import FileState
 from tb_npu_plugin.backend.i18n import Lang, pick
 from tb_npu_plugin.backend.readers import SOURCES
 from tb_npu_plugin.backend.readers.csv_file import literal, quote
 from tb_npu_plugin.backend.recordings import Recording, rank_key
 from tb_npu_plugin.backend.schema import TABLES
-from tb_npu_plugin.backend.store import FileState, Store
+from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.wording import printable
 
 T = TypeVar("T")

@@ -10,21 +10,21 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
-import re
 import threading
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import duckdb
 
-from tb_npu_plugin.backend import discovery
+from tb_npu_plugin.backend import discovery, settings
 from tb_npu_plugin.backend import recordings as recordings_module
 from tb_npu_plugin.backend.cache import Cache, Ingested, fingerprint
-from tb_npu_plugin.backend.capture import Capture, SourceFile, describe
+from tb_npu_plugin.backend.capture import Capture, describe
 from tb_npu_plugin.backend.discovery import Found, Root
+from tb_npu_plugin.backend.file_state import FileState, file_key, readable, takes_long
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job, early_directory
 from tb_npu_plugin.backend.pool import Pool
@@ -47,44 +47,9 @@ SCAN_SECONDS = 5.0
 QUIET_SECONDS = 10.0
 #: Larger files are read when a view asks, or when they belong to the newest recording.
 SMALL_BYTES = 4 << 20
-#: Files of lazy readers (traces) that are larger are read only when a view asks.
-LAZY_BYTES = 32 << 20
-#: How many times larger a packed trace is than its file.
-PACKING = 12
-
-DEFAULT_MEMORY = "400MB"
-_MEMORY = re.compile(r"^\d+(\.\d+)?\s*([KMGT]i?)?B$", re.IGNORECASE)
 
 _SOON, _NEWEST, _ASKED = 1, 2, 0
 _PENDING = ("waiting", "queued", "running")
-
-
-@dataclass
-class FileState:
-    """One file of one capture and its tables in the cache (table -> Parquet file)."""
-
-    capture_id: str
-    source: SourceFile
-    path: Path
-    reader: str
-    fingerprint: str
-    state: Literal["waiting", "queued", "running", "ready", "failed"] = "waiting"
-    progress: float = 0.0
-    tables: dict[str, Path] = field(default_factory=dict)
-    rows: dict[str, int] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
-    provides: tuple[str, ...] = ()
-    kind: str = "text"
-    lazy: bool = False
-    origin: FileState | None = None
-    """The state of the same file whose tables these are derived from, if they are."""
-    job: Job | None = None
-    cancelled: bool = False
-
-    @property
-    def empty(self) -> bool:
-        """Read, and without any row."""
-        return self.state == "ready" and not any(self.rows.values())
 
 
 @dataclass
@@ -109,8 +74,10 @@ class Store:
         cores = os.cpu_count() or 1
         self.roots = roots
         self.cache = cache or Cache()
-        self.workers = max(1, workers or _workers() or cores - 1)
-        self.memory = _memory(memory or os.environ.get("TB_NPU_MEMORY") or DEFAULT_MEMORY)
+        self.workers = max(1, workers or settings.workers() or cores - 1)
+        self.memory = settings.memory(
+            memory or os.environ.get("TB_NPU_MEMORY") or settings.DEFAULT_MEMORY
+        )
         self.threads = max(1, min(4, cores // self.workers))
         self.quiet_seconds = quiet_seconds
         self.version = 0
@@ -255,7 +222,7 @@ class Store:
     def _can_be_read_now(self) -> bool:
         """A file that could not be opened has got other permissions, which its time does not show."""
         return any(
-            state.state == "failed" and not state.fingerprint and _readable(state.path)
+            state.state == "failed" and not state.fingerprint and readable(state.path)
             for states in self._files.values()
             for state in states.values()
         )
@@ -279,7 +246,7 @@ class Store:
             if state.origin or state.cancelled:
                 continue
             if state.lazy:
-                if newest_one and not _takes_long(state.source):
+                if newest_one and not takes_long(state.source):
                     self._submit(state, _NEWEST)
             elif size <= SMALL_BYTES:
                 self._submit(state, _SOON)
@@ -292,11 +259,11 @@ class Store:
         every = ((source, r) for source in capture.files for r in readers_for(source.name))
         for source, reader in every:
             derived = hasattr(reader, "FROM")
-            key = _key(source.rel, reader_name(reader), derived)
+            key = file_key(source.rel, reader_name(reader), derived)
             origin = states.get(source.rel) if derived else None
             before = old.get(key)
             path = capture.folder / source.rel
-            known = before and before.path == path and (before.fingerprint or not _readable(path))
+            known = before and before.path == path and (before.fingerprint or not readable(path))
             if before and before.source == source and known:
                 before.origin = origin
                 states[key] = before
@@ -412,7 +379,7 @@ class Store:
 
     def _on_event(self, job: Job, event: dict[str, Any]) -> None:
         with self._lock:
-            key = _key(job.rel, job.reader, bool(job.origin))
+            key = file_key(job.rel, job.reader, bool(job.origin))
             state = self._files.get(job.capture_id, {}).get(key)
             if state is None or state.fingerprint != job.fingerprint:
                 return
@@ -468,7 +435,7 @@ class Store:
     def _due(self, captures: list[Capture]) -> list[FileState]:
         states = [
             s for c in captures for s in self._files.get(c.capture_id, {}).values()
-            if not s.lazy or not _takes_long(s.source)
+            if not s.lazy or not takes_long(s.source)
         ]  # fmt: skip
         derived = {table for s in states if s.origin for table in s.provides}
         wanted = {id(s) for s in self.sources(captures, sorted(derived))}
@@ -556,34 +523,3 @@ def _with_own_ids(captures: Iterable[Capture]) -> list[Capture]:
 
 def _is_interrupted(capture: Capture) -> bool:
     return any(note.code == "interrupted" for note in capture.notes)
-
-
-def _key(rel: str, reader: str, derived: bool) -> str:
-    """Of a file's state within its capture; what is derived from the file is one of its own."""
-    return f"{rel}\0{reader}" if derived else rel
-
-
-def _takes_long(source: SourceFile) -> bool:
-    """Whether a file of a lazy reader is read only when a view asks."""
-    packed = source.name.endswith(".gz")
-    return source.size * (PACKING if packed else 1) > LAZY_BYTES
-
-
-def _readable(path: Path) -> bool:
-    return os.access(path, os.R_OK)
-
-
-def _workers() -> int:
-    """$TB_NPU_WORKERS; 0 where it is not set or no number."""
-    wanted = os.environ.get("TB_NPU_WORKERS", "")
-    if wanted and not wanted.isdecimal():
-        logger.warning("TB_NPU_WORKERS=%s is no number; it is ignored", wanted)
-    return int(wanted) if wanted.isdecimal() else 0
-
-
-def _memory(wanted: str) -> str:
-    """A size as the database takes it."""
-    if _MEMORY.match(wanted.strip()):
-        return wanted.strip()
-    logger.warning("%r is no memory size such as 400MB; %s is used", wanted, DEFAULT_MEMORY)
-    return DEFAULT_MEMORY

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from small_captures import OUTPUT, read_file
 
-from tb_npu_plugin.backend.findings import KINDS
+from tb_npu_plugin.backend.finding_kinds import KINDS
 from tb_npu_plugin.backend.readers import db_file
 from tb_npu_plugin.frames import Captures
 

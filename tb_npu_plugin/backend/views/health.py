@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tb_npu_plugin.backend import results, wording
 from tb_npu_plugin.backend.capture import Capture
+from tb_npu_plugin.backend.file_state import FileState
 from tb_npu_plugin.backend.findings import Note, ordered, render
 from tb_npu_plugin.backend.readers import reader_rank
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.store import FileState
 from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
 
 

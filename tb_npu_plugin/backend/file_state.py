@@ -1,0 +1,60 @@
+"""How far one file of one capture has got, and the tables it gave."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from tb_npu_plugin.backend.capture import SourceFile
+from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.ingest import Job
+
+#: Files of lazy readers (traces) that are larger are read only when a view asks.
+LAZY_BYTES = 32 << 20
+#: How many times larger a packed trace is than its file.
+PACKING = 12
+
+
+@dataclass
+class FileState:
+    """One file of one capture and its tables in the cache (table -> Parquet file)."""
+
+    capture_id: str
+    source: SourceFile
+    path: Path
+    reader: str
+    fingerprint: str
+    state: Literal["waiting", "queued", "running", "ready", "failed"] = "waiting"
+    progress: float = 0.0
+    tables: dict[str, Path] = field(default_factory=dict)
+    rows: dict[str, int] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    provides: tuple[str, ...] = ()
+    kind: str = "text"
+    lazy: bool = False
+    origin: FileState | None = None
+    """The state of the same file whose tables these are derived from, if they are."""
+    job: Job | None = None
+    cancelled: bool = False
+
+    @property
+    def empty(self) -> bool:
+        """Read, and without any row."""
+        return self.state == "ready" and not any(self.rows.values())
+
+
+def file_key(rel: str, reader: str, derived: bool) -> str:
+    """Of a file's state within its capture; what is derived from the file is one of its own."""
+    return f"{rel}\0{reader}" if derived else rel
+
+
+def takes_long(source: SourceFile) -> bool:
+    """Whether a file of a lazy reader is read only when a view asks."""
+    packed = source.name.endswith(".gz")
+    return source.size * (PACKING if packed else 1) > LAZY_BYTES
+
+
+def readable(path: Path) -> bool:
+    return os.access(path, os.R_OK)
