@@ -7,6 +7,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from tb_npu_plugin.backend.readers.arrays import register, unregister
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.schema import TableSchema
 
@@ -49,9 +50,9 @@ class Columns:
             f"nullif({ident(f.key)}, '')" if f.dtype == "VARCHAR" else ident(f.key)
             for f in self.schema.fields
         )
-        self.con.register("batch", batch)
+        register(self.con, "batch", batch)
         self.con.execute(f"INSERT INTO {self.name} SELECT {items} FROM batch")
-        self.con.unregister("batch")
+        unregister(self.con, "batch")
         self.rows.clear()
 
     def sql(self) -> str:

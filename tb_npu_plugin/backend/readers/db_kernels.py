@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tb_npu_plugin.backend.readers.arrays import register
 from tb_npu_plugin.backend.readers.base import Rows, parquet, scalar
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.readers.db_file import Database
@@ -84,7 +85,7 @@ def kernels(db: Database, written: list[str]) -> Iterator[Rows]:
         return
     ids = np.ma.filled(rows.pop("id"), -1).astype(np.int64)
     found = counters(db, ids)
-    con.register("kernel_arrays", rows | found.arrays)
+    register(con, "kernel_arrays", rows | found.arrays)
 
     def check(path: str) -> None:
         written.append(path)

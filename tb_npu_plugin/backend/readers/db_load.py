@@ -14,6 +14,7 @@ from typing import Any, Literal
 import duckdb
 import numpy as np
 
+from tb_npu_plugin.backend.readers.arrays import register, unregister
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.readers.db_cells import Batch, Damage, Unfit
 from tb_npu_plugin.backend.readers.db_file import BROKEN, Database, Table
@@ -94,9 +95,9 @@ def load(
     items = ", ".join(_item(k, w, k in found) for k, w in columns.items())
     rows = 0
     for batch in batches(db, table, {k: columns[k] for k in found}, only):
-        con.register("batch", batch)
+        register(con, "batch", batch)
         con.execute(f"INSERT INTO {target} SELECT * FROM (SELECT {items} FROM batch) WHERE {where}")
-        con.unregister("batch")
+        unregister(con, "batch")
         rows += len(next(iter(batch.values()), ()))
     return Loaded(rows, missing, True)
 
@@ -127,7 +128,7 @@ def arrays(
 def forget(con: duckdb.DuckDBPyConnection, arrays: str) -> None:
     """Let go of registered arrays. A result that was not read to its end would forbid it."""
     con.execute("SELECT 1").fetchall()
-    con.unregister(arrays)
+    unregister(con, arrays)
 
 
 def batches(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tb_npu_plugin.backend.readers.arrays import register, unregister
 from tb_npu_plugin.backend.readers.base import Rows, scalar
 from tb_npu_plugin.backend.readers.db_file import BROKEN, Database
 from tb_npu_plugin.backend.readers.db_load import (
@@ -62,10 +63,10 @@ def operators(db: Database) -> Iterator[Rows]:
         "host_self": times.host_self, "host_total": times.host_total,
         "device_total": times.device, "aicore_total": times.aicore,
     }  # fmt: skip
-    con.register("operator_arrays", shown)
+    register(con, "operator_arrays", shown)
     yield Rows("operators", _operators_sql)
     forget(con, "operator_arrays")
-    con.register("nested_rows", {"nested_row": np.flatnonzero(times.same_name).astype(np.int64)})
+    register(con, "nested_rows", {"nested_row": np.flatnonzero(times.same_name).astype(np.int64)})
     yield Rows("operator_nested", lambda: "SELECT * FROM nested_rows")
     forget(con, "nested_rows")
 
@@ -133,12 +134,12 @@ def _stacks(db: Database, chains: Any) -> Any:
     con.execute("CREATE OR REPLACE TEMP TABLE chain_parts (id BIGINT, key HUGEINT)")
     if table and all(table.column(w.names) for w in columns.values()):
         for batch in batches(db, table, columns):
-            con.register("batch", batch)
+            register(con, "batch", batch)
             con.execute(
                 "INSERT INTO chain_parts SELECT id, sum(hash(stack, depth)) FROM batch GROUP BY id"
             )
-            con.unregister("batch")
-    con.register("wanted", {"id": np.unique(chains)})
+            unregister(con, "batch")
+    register(con, "wanted", {"id": np.unique(chains)})
     con.execute(
         "CREATE OR REPLACE TEMP TABLE chain_keys AS SELECT id, sum(key) AS key FROM chain_parts "
         "WHERE id IN (SELECT id FROM wanted) GROUP BY id; DROP TABLE chain_parts; "

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tb_npu_plugin.backend.readers.arrays import register
 from tb_npu_plugin.backend.readers.base import parquet
 from tb_npu_plugin.backend.readers.db_file import Database
 from tb_npu_plugin.backend.readers.db_kernels import communication_core
@@ -61,7 +62,7 @@ def _python_batch(db: Database, rows: TimelineRows, held: list[dict[str, Any]]) 
         batch[key] = np.ma.masked_array(whole, mask=whole == _NONE)
     threads = np.unique(np.ma.filled(batch["thread"], -1)).tolist()
     rows.threads("thread_codes", threads, "Python")
-    con.register("api", batch)
+    register(con, "api", batch)
     args = json_args(
         Sequence_number="a.sequence", Fwd_thread_id="a.forward", Input_Dims="d.value",
         Input_type="t.value", connection_id="a.connection",
@@ -225,7 +226,7 @@ def overlap_slices(db: Database, rows: TimelineRows) -> None:
             if not len(start):
                 continue
             code = rows.track("Overlap Analysis", None if device < 0 else device, nth, name)
-            con.register("pieces", {"start_ns": start, "dur_ns": (end - start).astype(np.float64)})
+            register(con, "pieces", {"start_ns": start, "dur_ns": (end - start).astype(np.float64)})
             rows.add_slices(
                 f"SELECT {code} AS code, '{name}' AS name, NULL AS cat, start_ns, dur_ns, "
                 "NULL AS args FROM pieces"

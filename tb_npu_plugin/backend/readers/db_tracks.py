@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tb_npu_plugin.backend.readers.arrays import register
 from tb_npu_plugin.backend.readers.base import Source
 from tb_npu_plugin.backend.readers.db_load import forget
 from tb_npu_plugin.backend.readers.trace_rows import TraceRows
@@ -53,7 +54,7 @@ class TimelineRows(TraceRows):
             for i, key in enumerate(keys)
         }
         columns["code"] = np.array([code for _, code in found], dtype=np.int64)
-        self.con.register("found", columns)
+        register(self.con, "found", columns)
         self.con.execute(f"CREATE OR REPLACE TEMP TABLE {table} AS SELECT * FROM found")
         forget(self.con, "found")
 

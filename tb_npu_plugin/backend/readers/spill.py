@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from tb_npu_plugin.backend.readers.arrays import register, unregister
 from tb_npu_plugin.backend.readers.base import scalar
 from tb_npu_plugin.backend.readers.csv_file import ident, literal
 
@@ -126,9 +127,9 @@ class Spill:
             batch[self._ordinal] = np.arange(self.rows - self._count, self.rows)
             items += f", {ident(self._ordinal)}"
         self._count = 0
-        self.con.register("spilled", batch)
+        register(self.con, "spilled", batch)
         self.con.execute(f"COPY (SELECT {items} FROM spilled) TO {literal(self._next())} {_FORMAT}")
-        self.con.unregister("spilled")
+        unregister(self.con, "spilled")
 
     def _next(self) -> Path:
         self._parts.append(self._folder / f"{self.name}_{len(self._parts)}.parquet")

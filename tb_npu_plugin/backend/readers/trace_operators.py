@@ -8,6 +8,7 @@ from itertools import pairwise
 import duckdb
 import numpy as np
 
+from tb_npu_plugin.backend.readers.arrays import register, unregister
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.readers.trace_nesting import Floats, Ints, Nesting, ends_of
 from tb_npu_plugin.backend.readers.trace_steps import MARKERS
@@ -48,12 +49,12 @@ def make_operators(con: duckdb.DuckDBPyConnection) -> None:
     }  # fmt: skip
     order = np.lexsort((calls.event, -calls.dur, calls.start))
     nested = _in_same_name(list(found["name"]), calls)
-    con.register("found", {**times, "row": _ranks(order)})
+    register(con, "found", {**times, "row": _ranks(order)})
     con.execute("CREATE OR REPLACE TEMP TABLE operator_times AS SELECT * FROM found")
-    con.unregister("found")
-    con.register("found", {"nested_row": np.sort(_ranks(order)[nested])})
+    unregister(con, "found")
+    register(con, "found", {"nested_row": np.sort(_ranks(order)[nested])})
     con.execute("CREATE OR REPLACE TEMP TABLE nested_rows AS SELECT * FROM found")
-    con.unregister("found")
+    unregister(con, "found")
 
 
 def operators(shapes: str, stack: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from tb_npu_plugin.backend.readers.arrays import register, unregister
 from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
 from tb_npu_plugin.backend.readers.columns import Columns
 from tb_npu_plugin.backend.readers.spill import Spill, one_thread
@@ -70,9 +71,9 @@ class TraceTables:
         points = {r[0] for r in self._all(f"SELECT DISTINCT code FROM {rows.counters.sql()}")}
         self.tracks = tracks(rows.codes, rows.names, cats, points)
         codes = np.array([t.code for t in self.tracks], dtype=np.int32)
-        self.con.register("numbers", {"code": codes, "track": np.arange(len(codes))})
+        register(self.con, "numbers", {"code": codes, "track": np.arange(len(codes))})
         self.con.execute("CREATE OR REPLACE TEMP TABLE track_of AS SELECT * FROM numbers")
-        self.con.unregister("numbers")
+        unregister(self.con, "numbers")
 
     def _depths(self) -> dict[int, int]:
         """Depths into a part beside those of the slices; returns the rows of each track."""
