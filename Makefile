@@ -73,7 +73,7 @@ $(OLDEST)/.installed: pyproject.toml setup.py
 	python3.11 -m venv $(OLDEST)
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(OLDEST)/bin/python -m pip install --quiet \
 		'setuptools<82' wheel tensorboard==2.16.2 'protobuf<5' pandas==2.3.3 'numpy<2' duckdb==1.4.5 \
-		msgspec==0.19.0 typer rich platformdirs filelock pytest pytest-xdist hypothesis psutil
+		msgspec==0.21.1 typer rich platformdirs filelock pytest pytest-xdist hypothesis psutil
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(OLDEST)/bin/python -m pip install --quiet --no-deps \
 		--editable .
 	touch $@
