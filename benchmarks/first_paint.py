@@ -27,6 +27,10 @@ TABLES = {
     "by shape": "kernel?group=shape&limit=100",
     "overview": "overview?",
     "step": "step?limit=100",
+    "operators by name": "operator?group=name&limit=100",
+    "operators, deep page": "operator?offset=400000&limit=100",
+    "memory": "memory?limit=100",
+    "communication": "communication?limit=100",
 }
 
 
@@ -36,18 +40,23 @@ def has_overview(server: Server) -> bool:
 
 
 def has_everything(server: Server) -> bool:
-    reply = server.json("kernel?limit=1")
-    return reply["meta"]["state"] == "ready" and reply["data"]["table"]["total"] > 0
+    """Every view that the files allow answers from all of its rows."""
+    for view in ("kernel", "operator", "memory", "communication", "api"):
+        reply = server.json(f"{view}?limit=1")
+        if reply["meta"]["state"] != "ready":
+            return False
+    return bool(server.json("kernel?limit=1")["data"]["table"]["total"])
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernels", type=int, default=1_000_000)
+    parser.add_argument("--all-files", action="store_true")
     parser.add_argument("--logdir", type=Path)
     args = parser.parse_args()
     work = Path(tempfile.mkdtemp(prefix="npu-bench-"))
     try:
-        logdir = args.logdir or _write(work / "runs", args.kernels)
+        logdir = args.logdir or _write(work / "runs", args.kernels, args.all_files)
         cache = work / "cache"
         with tensorboard(logdir, cache) as server:
             up = server.wait(lambda s: s.listing() >= 0)
@@ -86,11 +95,23 @@ def main() -> int:
     return 0
 
 
-def _write(out: Path, kernels: int) -> Path:
-    from tb_npu_plugin.sample import write_sample
+def _write(out: Path, kernels: int, all_files: bool) -> Path:
+    """A capture of ``kernels``; the other files come from one with a quarter of them."""
+    from tb_npu_plugin.sample import ALL_FILES, write_sample
 
     steps = 100
-    write_sample(out, ranks=1, steps=steps, kernels_per_step=kernels // steps, level=1, seed=1)
+    first = ("kernel_details.csv", "step_trace_time.csv")
+    size = {"ranks": 1, "steps": steps, "level": 1, "seed": 1}
+    write_sample(out, kernels_per_step=kernels // steps, files=first, **size)
+    if all_files:
+        rest = tuple(f for f in ALL_FILES if f not in (*first, "trace_view.json"))
+        other = out.with_name("other")
+        write_sample(other, kernels_per_step=kernels * 26 // 100 // steps, files=rest, **size)
+        target = next(out.glob("*_ascend_pt/ASCEND_PROFILER_OUTPUT"))
+        for file in next(other.glob("*_ascend_pt/ASCEND_PROFILER_OUTPUT")).iterdir():
+            if file.name in rest:
+                file.rename(target / file.name)
+        shutil.rmtree(other)
     return out
 
 

@@ -33,6 +33,8 @@ class FileState:
     notes: list[Note] = field(default_factory=list)
     provides: tuple[str, ...] = ()
     kind: str = "text"
+    order: int = 0
+    """Place of its reader in the registry."""
     lazy: bool = False
     origin: FileState | None = None
     """The state of the same file whose tables these are derived from, if they are."""

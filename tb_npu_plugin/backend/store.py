@@ -75,9 +75,9 @@ class Store:
         self.roots = roots
         self.cache = cache or Cache()
         self.workers = max(1, workers or settings.workers() or cores - 1)
-        self.memory = settings.memory(
-            memory or os.environ.get("TB_NPU_MEMORY") or settings.DEFAULT_MEMORY
-        )
+        wanted = memory or os.environ.get("TB_NPU_MEMORY") or ""
+        self.memory = settings.memory(wanted or settings.DEFAULT_MEMORY)
+        self.ingest_memory = settings.ingest_memory(wanted, self.workers)
         self.threads = max(1, min(4, cores // self.workers))
         self.quiet_seconds = quiet_seconds
         self.version = 0
@@ -241,7 +241,9 @@ class Store:
             if not self.growing(capture_id)
             for state in self._files[capture_id].values()
         ]
-        for state in settled:
+        # Small ones first: an idle worker takes the first at once, and would keep a big one. Big
+        # ones in the readers' order, which is that of the questions people ask first.
+        for state in sorted(settled, key=lambda s: s.source.size > SMALL_BYTES and 1 + s.order):
             size, newest_one = state.source.size, state.capture_id in fresh
             if state.origin or state.cancelled:
                 continue
@@ -280,6 +282,7 @@ class Store:
                 "",
                 provides=reader.TABLES,
                 kind=source_kind(reader),
+                order=reader_rank(source_kind(reader), name)[1],
                 lazy=is_lazy(reader) or derived,
                 origin=origin,
             )
@@ -373,7 +376,7 @@ class Store:
         state.job = Job(
             state.capture_id, os.fsencode(state.path), state.source.rel, state.reader,
             state.fingerprint, state.source.size, str(self.cache.root.parent),
-            self.memory, self.threads, state.origin.fingerprint if state.origin else "",
+            self.ingest_memory, self.threads, state.origin.fingerprint if state.origin else "",
         )  # fmt: skip
         self._pool.submit(state.job, priority)
 

@@ -30,7 +30,7 @@ from tb_npu_plugin.backend.schema import Field, TableSchema, header_key, split_u
 HEAD_BYTES = 1 << 18
 #: A single record longer than this is refused (operator names of 20,000 characters occur).
 MAX_RECORD_BYTES = 4 << 20
-BUFFER_BYTES = 16 << 20
+BUFFER_BYTES = 8 << 20
 #: Cells that stand for "no value".
 NO_VALUE = "['', 'N/A', 'NA', 'n/a']"
 _BOMS = (

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 import numpy as np
-import pandas as pd
 
+from tb_npu_plugin.backend.readers.arrays import register
 from tb_npu_plugin.backend.readers.base import Rows, Source, columns_sql, parquet
 from tb_npu_plugin.backend.readers.csv_file import open_csv
 from tb_npu_plugin.backend.schema import OPERATORS
@@ -31,7 +31,7 @@ def read(source: Source) -> Iterator[Rows]:
         "nullif(rtrim(regexp_replace(input_shapes, ';\\s*', ';', 'g'), ';'), '') AS input_shapes, "
         "nullif(trim(regexp_replace(stack, ';\\s*', chr(10), 'g'), chr(10) || ' '), '') AS stack"
     )
-    nested: list[pd.DataFrame] = []
+    nested: list[np.ndarray] = []
 
     def check(table: str) -> None:
         rows = source.con.execute(
@@ -43,7 +43,7 @@ def read(source: Source) -> Iterator[Rows]:
             np.ma.filled(rows["host_total_ns"].astype(float), 0.0),
             np.ma.filled(rows["host_self_ns"].astype(float), 0.0),
         )
-        nested.append(pd.DataFrame({"nested_row": np.asarray(found, dtype="int64")}))
+        nested.append(np.asarray(found, dtype=np.int64))
 
     yield Rows(
         "operators",
@@ -53,7 +53,7 @@ def read(source: Source) -> Iterator[Rows]:
     )
     source.notes.extend(csv.notes)
     if nested:
-        source.con.register("nested_rows", nested[0])
+        register(source.con, "nested_rows", {"nested_row": nested[0]})
         yield Rows("operator_nested", lambda: "SELECT * FROM nested_rows")
 
 
