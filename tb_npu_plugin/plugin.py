@@ -47,6 +47,9 @@ class NpuPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         """The store over the logdir; made, and its scanning started, at the first call."""
         with self._lock:
             if self._store is None:
+                from tb_npu_plugin.backend.process import start_worker
+
+                worker = start_worker()  # its imports and ours take a third of a second each
                 from tb_npu_plugin.backend.cache import Cache
                 from tb_npu_plugin.backend.discovery import Root, parse_logdir_spec
                 from tb_npu_plugin.backend.store import Store
@@ -63,15 +66,20 @@ class NpuPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
                     cache,
                     workers=getattr(self._flags, "npu_workers", 0) or None,
                     memory=getattr(self._flags, "npu_memory", "") or None,
+                    worker=worker,
                 )
                 self._store.start()
                 cache.trim()
             return self._store
 
     def get_plugin_apps(self) -> Mapping[str, Any]:
-        from tb_npu_plugin.backend.api import routes
+        """One application for all routes: which there are costs an import that start-up can spare."""
+        return {"/*": self._serve}
 
-        return routes(self.store)
+    def _serve(self, environ: dict[str, Any], start_response: Any) -> Any:
+        from tb_npu_plugin.backend.api import dispatch
+
+        return dispatch(self.store, f"/data/plugin/{PLUGIN_NAME}")(environ, start_response)
 
     def is_active(self) -> bool:
         """From memory, at once: TensorBoard asks on every listing. True until the first scan ends."""

@@ -20,7 +20,7 @@ LAYERS = [
     ("downsample", "readers"),
     ("engine",),
     ("discovery", "capture_notes", "capture", "recordings"),
-    ("cache", "ingest", "worker", "pool"),
+    ("cache", "ingest", "worker", "process", "pool"),
     ("settings", "file_state"),
     ("store",),
     ("selection", "filters", "tables"),

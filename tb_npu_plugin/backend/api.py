@@ -53,6 +53,25 @@ def routes(store: Callable[[], Store]) -> Mapping[str, App]:
     return found
 
 
+def dispatch(store: Callable[[], Store], base: str) -> App:
+    """One WSGI application for all of :func:`routes`, which lie below the path ``base``."""
+    found = routes(store)
+
+    def app(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        path = environ.get("PATH_INFO", "").removeprefix(base)
+        answer = _static if path.startswith("/static/") else found.get(path, _no_route)
+        return answer(environ, start_response)
+
+    return app
+
+
+@Request.application
+def _no_route(request: Request) -> Response:
+    return _send(
+        request, _error("no-such-route", "There is no such route.", "See docs/http_api.md."), 404
+    )
+
+
 # ---- replies --------------------------------------------------------------------------------
 
 

@@ -23,7 +23,7 @@ from tb_npu_plugin.backend.readers.profiler_info import permission_note
 #: Tables published before their file is read in full lie beside the entry under this suffix.
 EARLY = ".early"
 #: The cache is safe to delete at any time, also while an entry is being written.
-ATTEMPTS = 3
+ATTEMPTS = 5
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -63,8 +63,8 @@ def ingest(
     for attempt in range(ATTEMPTS):
         try:
             return _ingest(job, cache, on_early, on_connection, on_progress)
-        except CacheVanished:  # cleared by someone while we wrote: start over
-            if attempt == ATTEMPTS - 1:
+        except (CacheVanished, FileNotFoundError):  # cleared by someone meanwhile: start over
+            if attempt == ATTEMPTS - 1 or not Path(os.fsdecode(job.path)).exists():
                 raise
     raise AssertionError
 
@@ -135,9 +135,13 @@ def _read(
         done.error = str(error)
         done.notes.append(permission_note(location, job.rel))
     except (OSError, duckdb.IOException) as error:
+        if not (target.exists() and scratch.exists()):
+            raise CacheVanished(str(error)) from error
         done.error = str(error)
         done.notes.append(Note("file-unreadable", job.rel, None, {"error": str(error)[:300]}))
     except Exception as error:
+        if not (target.exists() and scratch.exists()):
+            raise CacheVanished(str(error)) from error
         done.error = traceback.format_exc(limit=8)
         text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
         done.notes.append(Note("reader-failed", job.rel, None, {"error": text[:300]}))

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import os
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -16,14 +14,10 @@ import msgspec
 from tb_npu_plugin.backend.cache import Ingested
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job
+from tb_npu_plugin.backend.process import start_worker
 
 #: A worker without work ends after this time and gives its memory back.
 IDLE_SECONDS = 5.0
-#: Not ``-m``, which would let a ``queue.py`` in the working directory stand in for Python's own.
-_RUN = (
-    "import sys; sys.path = [p for p in sys.path if p]; "
-    "from tb_npu_plugin.backend.worker import main; sys.exit(main())"
-)
 
 Listener = Callable[[Job, dict[str, Any]], None]
 
@@ -33,7 +27,10 @@ class Pool:
     ``started``, ``progress`` (0..1), ``early`` (table), ``done`` (result: Ingested),
     ``cancelled``."""
 
-    def __init__(self, workers: int, listener: Listener) -> None:
+    def __init__(
+        self, workers: int, listener: Listener, first: subprocess.Popen[bytes] | None = None
+    ) -> None:
+        """``first``: a worker process that was started ahead of time."""
         self._queue: queue.PriorityQueue[tuple[int, int, Job | None]] = queue.PriorityQueue()
         self._count = itertools.count()
         self._listener = listener
@@ -44,6 +41,10 @@ class Pool:
         self._cancelled: set[Job] = set()
         self._closed = False
         self._lock = threading.Lock()
+        if first:
+            self._processes.add(first)
+            with self._lock:
+                self._add_thread(first)
 
     def submit(self, job: Job, priority: int) -> None:
         """Queue ``job``; a lower ``priority`` is served first. A job may be queued again with a
@@ -51,10 +52,13 @@ class Pool:
         self._queue.put((priority, next(self._count), job))
         with self._lock:
             if len(self._threads) < self._workers and not self._closed:
-                name = f"npu-ingest-{len(self._threads)}"
-                thread = threading.Thread(target=self._serve, name=name, daemon=True)
-                self._threads.append(thread)
-                thread.start()
+                self._add_thread(None)
+
+    def _add_thread(self, process: subprocess.Popen[bytes] | None) -> None:
+        name = f"npu-ingest-{len(self._threads)}"
+        thread = threading.Thread(target=self._serve, args=(process,), name=name, daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def cancel(self, job: Job) -> None:
         """Drop a queued job, or end the process that works on it; nothing of it is kept."""
@@ -73,8 +77,7 @@ class Pool:
             for process in self._processes:
                 process.kill()
 
-    def _serve(self) -> None:
-        process: subprocess.Popen[bytes] | None = None
+    def _serve(self, process: subprocess.Popen[bytes] | None) -> None:
         while not self._closed:
             try:
                 _, _, job = self._queue.get(timeout=IDLE_SECONDS if process else None)
@@ -117,12 +120,7 @@ class Pool:
         return found
 
     def _start(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [sys.executable, "-c", _RUN],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
-        )
+        process = start_worker()
         with self._lock:
             self._processes.add(process)
         return process

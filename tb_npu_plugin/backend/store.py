@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import subprocess
 import threading
 import time
 from collections.abc import Iterable
@@ -70,7 +71,9 @@ class Store:
         workers: int | None = None,
         memory: str | None = None,
         quiet_seconds: float = QUIET_SECONDS,
+        worker: subprocess.Popen[bytes] | None = None,
     ) -> None:
+        """``worker``: a reading process that was started ahead of time."""
         cores = os.cpu_count() or 1
         self.roots = roots
         self.cache = cache or Cache()
@@ -95,7 +98,7 @@ class Store:
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._pool = Pool(self.workers, self._on_event)
+        self._pool = Pool(self.workers, self._on_event, worker)
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     # ---- life ---------------------------------------------------------------------------
