@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 
 import filelock
@@ -112,13 +113,7 @@ class Cache:
         locks = self.root / "locks"
         locks.mkdir(mode=0o700, exist_ok=True)
         path = locks / f"{capture_id}-{fingerprint}.lock"
-        try:
-            lock: filelock.BaseFileLock = filelock.FileLock(path)
-            with lock:
-                pass
-        except (OSError, NotImplementedError):  # no flock on this filesystem
-            lock = filelock.SoftFileLock(path, timeout=600)
-        return lock
+        return filelock.FileLock(path) if _has_flock(locks) else filelock.SoftFileLock(path, 600)
 
     def entries(self) -> list[tuple[Path, int, float]]:
         """(entry, bytes, last use) of every complete entry."""
@@ -155,6 +150,16 @@ class Cache:
         for part in ("captures", "scratch", "locks"):
             shutil.rmtree(self.root / part, ignore_errors=True)
         return total
+
+
+@lru_cache(maxsize=8)
+def _has_flock(directory: Path) -> bool:
+    """Whether the filesystem of ``directory`` locks files; some network mounts do not."""
+    try:
+        with filelock.FileLock(directory / f"probe-{os.getpid()}.lock"):
+            return True
+    except (OSError, NotImplementedError):
+        return False
 
 
 def _limit() -> int:

@@ -7,6 +7,7 @@ import shutil
 import time
 import traceback
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 import duckdb
@@ -55,7 +56,7 @@ def ingest(
     ``on_progress`` of how far readers are that tell it themselves (0 to 1). Errors of the file are
     findings; an unforeseen one is the finding ``reader-failed``.
     """
-    cache = Cache(job.cache)
+    cache = _cache(job.cache)
     if job.origin:
         origin = reader_named(job.reader).FROM
         first = msgspec.structs.replace(job, reader=origin, fingerprint=job.origin, origin="")
@@ -66,7 +67,15 @@ def ingest(
         except (CacheVanished, FileNotFoundError):  # cleared by someone meanwhile: start over
             if attempt == ATTEMPTS - 1 or not Path(os.fsdecode(job.path)).exists():
                 raise
+            _cache.cache_clear()
+            cache = _cache(job.cache)
     raise AssertionError
+
+
+@lru_cache(maxsize=1)
+def _cache(directory: str) -> Cache:
+    """One per process: that a directory can be written is tried once, not for each small file."""
+    return Cache(directory)
 
 
 class CacheVanished(OSError):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import heapq
 import itertools
-import queue
 import subprocess
 import threading
 from collections.abc import Callable
@@ -18,6 +18,10 @@ from tb_npu_plugin.backend.process import start_worker
 
 #: A worker without work ends after this time and gives its memory back.
 IDLE_SECONDS = 5.0
+#: When more jobs than this wait, one worker more helps, with small files only: many ranks are many
+#: small files, of which one process reads 100 a second, and it takes little memory for them.
+HELPER_FROM = 50
+SMALL_BYTES = 4 << 20
 
 Listener = Callable[[Job, dict[str, Any]], None]
 
@@ -28,19 +32,27 @@ class Pool:
     ``cancelled``."""
 
     def __init__(
-        self, workers: int, listener: Listener, first: subprocess.Popen[bytes] | None = None
+        self,
+        workers: int,
+        listener: Listener,
+        first: subprocess.Popen[bytes] | None = None,
+        *,
+        helper: bool = True,
     ) -> None:
-        """``first``: a worker process that was started ahead of time."""
-        self._queue: queue.PriorityQueue[tuple[int, int, Job | None]] = queue.PriorityQueue()
+        """``first``: a worker process that was started ahead of time. ``helper``: one more may
+        help with many small files."""
+        self._waiting: list[tuple[int, int, Job]] = []
         self._count = itertools.count()
         self._listener = listener
         self._workers = workers
+        self._helper = helper
         self._threads: list[threading.Thread] = []
         self._processes: set[subprocess.Popen[bytes]] = set()
         self._running: dict[Job, subprocess.Popen[bytes]] = {}
         self._cancelled: set[Job] = set()
         self._closed = False
         self._lock = threading.Lock()
+        self._arrived = threading.Condition(self._lock)
         if first:
             self._processes.add(first)
             with self._lock:
@@ -49,14 +61,27 @@ class Pool:
     def submit(self, job: Job, priority: int) -> None:
         """Queue ``job``; a lower ``priority`` is served first. A job may be queued again with a
         more urgent one: what is in the cache by then costs nothing."""
-        self._queue.put((priority, next(self._count), job))
         with self._lock:
+            heapq.heappush(self._waiting, (priority, next(self._count), job))
+            self._arrived.notify_all()
             if len(self._threads) < self._workers and not self._closed:
                 self._add_thread(None)
 
+    def _call_helper(self) -> None:
+        """Called when a job is done: the first files of a page are not held up by its start."""
+        with self._lock:
+            many = len(self._waiting) > HELPER_FROM
+            if self._helper and many and len(self._threads) == self._workers and not self._closed:
+                self._add_thread(None)
+
     def _add_thread(self, process: subprocess.Popen[bytes] | None) -> None:
-        name = f"npu-ingest-{len(self._threads)}"
-        thread = threading.Thread(target=self._serve, args=(process,), name=name, daemon=True)
+        number = len(self._threads)
+        thread = threading.Thread(
+            target=self._serve,
+            args=(process, number >= self._workers),
+            name=f"npu-ingest-{number}",
+            daemon=True,
+        )
         self._threads.append(thread)
         thread.start()
 
@@ -72,21 +97,33 @@ class Pool:
         """End the workers; jobs that run are cut short (their entries are not published)."""
         with self._lock:
             self._closed = True
-            for _ in self._threads:
-                self._queue.put((-1, next(self._count), None))
+            self._arrived.notify_all()
             for process in self._processes:
                 process.kill()
 
-    def _serve(self, process: subprocess.Popen[bytes] | None) -> None:
+    def _take(self, small_only: bool, timeout: float | None) -> Job | None:
+        """The most urgent job, off the list; None after ``timeout`` or when the pool is closed."""
+
+        def found() -> tuple[int, int, Job] | None:
+            fitting = (w for w in self._waiting if not small_only or w[2].size <= SMALL_BYTES)
+            return min(fitting, key=lambda w: w[:2], default=None)
+
+        with self._lock:
+            self._arrived.wait_for(lambda: self._closed or found(), timeout)
+            best = None if self._closed else found()
+            if best is None:
+                return None
+            self._waiting.remove(best)
+            heapq.heapify(self._waiting)
+            return best[2]
+
+    def _serve(self, process: subprocess.Popen[bytes] | None, small_only: bool) -> None:
         while not self._closed:
-            try:
-                _, _, job = self._queue.get(timeout=IDLE_SECONDS if process else None)
-            except queue.Empty:
+            job = self._take(small_only, IDLE_SECONDS if process else None)
+            if job is None:
                 self._end(process)
                 process = None
                 continue
-            if job is None:
-                break
             if self._take_cancelled(job):
                 self._listener(job, {"event": "cancelled"})
                 continue
@@ -110,6 +147,7 @@ class Pool:
                 self._listener(job, event)
             except Exception as error:
                 self._listener(job, _failed(job, str(error)))
+            self._call_helper()
         self._end(process)
 
     def _take_cancelled(self, job: Job) -> bool:

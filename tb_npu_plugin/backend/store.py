@@ -77,7 +77,8 @@ class Store:
         cores = os.cpu_count() or 1
         self.roots = roots
         self.cache = cache or Cache()
-        self.workers = max(1, workers or settings.workers() or cores - 1)
+        told = workers or settings.workers()
+        self.workers = max(1, told or cores - 1)
         wanted = memory or os.environ.get("TB_NPU_MEMORY") or ""
         self.memory = settings.memory(wanted or settings.DEFAULT_MEMORY)
         self.ingest_memory = settings.ingest_memory(wanted, self.workers)
@@ -98,7 +99,7 @@ class Store:
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._thread: threading.Thread | None = None
-        self._pool = Pool(self.workers, self._on_event, worker)
+        self._pool = Pool(self.workers, self._on_event, worker, helper=not told)
         self._connection: duckdb.DuckDBPyConnection | None = None
 
     # ---- life ---------------------------------------------------------------------------
