@@ -86,6 +86,9 @@ test-oldest: $(OLDEST)/.installed static
 
 bench: $(VENV)/.test static
 	$(BIN)/python benchmarks/first_paint.py
+	$(BIN)/python benchmarks/first_paint.py --all-files
+	$(BIN)/python benchmarks/many_ranks.py
+	$(BIN)/python benchmarks/trace_ingest.py
 
 wheel: $(VENV)/.test static
 	$(BIN)/python -m build --outdir dist .
