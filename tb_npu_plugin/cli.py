@@ -129,6 +129,25 @@ def show(
 
 
 @app.command()
+def ranks(
+    path: Logdir,
+    run: Annotated[str | None, typer.Option(help="Run (default: the first).")] = None,
+    recording: Annotated[str | None, typer.Option(help="Recording (default: newest).")] = None,
+    rank: Annotated[str | None, typer.Option(help="all, 0, or 0,2,5-7.")] = None,
+    step: Annotated[str | None, typer.Option(help="all, 50, 10-20, or none.")] = None,
+    group: Annotated[str, typer.Option(help="host or collective.")] = "",
+    sort: Annotated[str, typer.Option(help="key or key:desc, comma separated.")] = "",
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
+    format: Format = Format.table,
+    lang: Lang = "en",
+    cache: CacheOption = None,
+) -> None:
+    """Who holds the others up, and every rank beside the others (`show ranks`)."""
+    show("ranks", path, run, recording, rank, step=step, group=group, sort=sort, limit=limit,
+         format=format, lang=lang, cache=cache)  # fmt: skip
+
+
+@app.command()
 def check(
     path: Logdir, format: Format = Format.table, lang: Lang = "en", cache: CacheOption = None
 ) -> None:

@@ -18,7 +18,7 @@ from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.schema import TABLES
 from tb_npu_plugin.backend.selection import Selected, select
 from tb_npu_plugin.backend.store import Store
-from tb_npu_plugin.backend.views import health
+from tb_npu_plugin.backend.views import health, ranks
 from tb_npu_plugin.backend.views.communication_groups import communication_source, matrix_source
 
 __all__ = ["Captures", "RequestError", "load"]
@@ -162,6 +162,22 @@ class Captures:
         (``top1, middle, bottom1, …``; ``op``: every operation). Choose one ``pick`` before summing.
         """
         return self._frame("comm_matrix", selection, matrix_source)
+
+    def ranks(self, **selection: Any) -> pd.DataFrame:
+        """One row per rank, with all that ranks are compared by: ``stage_ns``, ``computing_ns``, …
+        (means per step), ``delay_ns`` (what it made the others wait), ``clock_ns``, ``core_mhz``,
+        ``peak_reserved_bytes``, ``kernels``. Unknown is NA; what no rank has is no column.
+        """
+        sel = self.select(**selection)
+        self._store.fetch(sel.captures, ranks.TABLES, sel.prefer)
+        query = ranks.ranks_query(sel, "")
+        if query is None:
+            return pd.DataFrame(columns=["rank", "capture"])
+        with closing(self._store.cursor()) as cursor:
+            columns = cursor.execute(
+                f"SELECT * EXCLUDE (part) FROM {query.source} ORDER BY part"
+            ).fetchnumpy()
+        return pd.DataFrame({name: _series(values) for name, values in columns.items()})
 
     def tracks(self, **selection: Any) -> pd.DataFrame:
         """Tracks of the traces in display order: ``track, kind`` (python, cann, hardware,

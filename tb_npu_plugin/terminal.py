@@ -129,6 +129,7 @@ def show_view(
     else:
         if getattr(data, "note", ""):
             out.print(Text(data.note, style="dim"), soft_wrap=True)
+        _suspects(getattr(data, "suspects", []), out)
         _table(data.table, out, sel)
         _findings([f for f in health.findings(sel) if view in f.views], out)
 
@@ -173,6 +174,13 @@ def _overview(data: results.Overview, sel: Selected, out: Console) -> None:
         out.print()
         _table(data.top_kernels, out, sel)
     _findings(data.findings, out)
+
+
+def _suspects(suspects: list[results.Suspect], out: Console) -> None:
+    for suspect in suspects:
+        out.print(Text(suspect.headline, style="bold"), soft_wrap=True)
+        for line in suspect.evidence:
+            out.print(Text(f"  {line}"), soft_wrap=True)
 
 
 def _table(table: results.Table, out: Console, sel: Selected) -> None:

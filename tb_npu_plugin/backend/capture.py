@@ -19,6 +19,7 @@ from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
 from tb_npu_plugin.backend.wording import printable
 
 CAPTURE_NAME = re.compile(r"^(?P<worker>.+)_(?P<time>\d{14}(?:\d{3}|\.\d{1,6})?)_ascend_(?:pt|ms)$")
+_HOST_PID = re.compile(r"^(.+?)_\d+$")
 _RANK_NAME = re.compile(r"(?:^|[_\-.])rank[_\-]?(\d+)(?=$|[_\-.])", re.IGNORECASE)
 #: What an analysis that worked leaves at Level0 and above, whatever the options.
 _EXPECTED = ("operator_details.csv", "kernel_details.csv", "step_trace_time.csv", "trace_view.json")
@@ -65,6 +66,12 @@ class Capture:
     @property
     def label_rank(self) -> str:
         return f"Rank {self.rank}" if self.rank is not None else self.worker
+
+    @property
+    def host(self) -> str | None:
+        """The machine it was recorded on, as far as its worker's name tells: ``host_pid``."""
+        match = _HOST_PID.match(self.worker)
+        return match.group(1) if match else None
 
     @property
     def bytes(self) -> int:

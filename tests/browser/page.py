@@ -15,6 +15,7 @@ VIEWS = {
     "api": "Host API",
     "memory": "Memory",
     "communication": "Communication",
+    "ranks": "Ranks",
     "health": "Health",
     "files": "Files & settings",
 }

@@ -12,7 +12,7 @@ from .page import VIEWS, grid, menu, picker, rows
 
 Make = Callable[..., Tab]
 
-TABLES = {"step", "operator", "kernel", "api", "memory", "communication", "files"}
+TABLES = {"step", "operator", "kernel", "api", "memory", "communication", "ranks", "files"}
 
 
 def test_menu_opens_every_view(tab_at: Make, job_url: str) -> None:

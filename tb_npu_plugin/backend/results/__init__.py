@@ -49,6 +49,14 @@ from tb_npu_plugin.backend.results.memory import (
     MemorySeries,
     MemoryState,
 )
+from tb_npu_plugin.backend.results.ranks import (
+    RankGrid,
+    RankMeasure,
+    RankName,
+    Ranks,
+    RanksReply,
+    Suspect,
+)
 from tb_npu_plugin.backend.results.views import (
     Api,
     ApiReply,
@@ -73,7 +81,7 @@ from tb_npu_plugin.backend.results.views import (
 REPLIES = (
     CapturesReply, ProgressReply, OverviewReply, StepReply, KernelReply, OperatorReply,
     ApiReply, HealthReply, FilesReply,
-    MemoryReply, CommunicationReply, ErrorReply,
+    MemoryReply, CommunicationReply, RanksReply, ErrorReply,
 )  # fmt: skip
 
 __all__ = [
@@ -120,7 +128,12 @@ __all__ = [
     "OverviewReply",
     "Progress",
     "ProgressReply",
+    "RankGrid",
     "RankMatrix",
+    "RankMeasure",
+    "RankName",
+    "Ranks",
+    "RanksReply",
     "RecordingInfo",
     "RunInfo",
     "Selection",
@@ -129,5 +142,6 @@ __all__ = [
     "Step",
     "StepBar",
     "StepReply",
+    "Suspect",
     "Table",
 ]

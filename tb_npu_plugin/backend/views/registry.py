@@ -18,6 +18,7 @@ from tb_npu_plugin.backend.views import (
     memory,
     operator,
     overview,
+    ranks,
     step,
 )
 
@@ -103,6 +104,15 @@ VIEWS: dict[str, View] = {
             communication.communication_query,
             communication.GROUPS,
             options=communication.OPTIONS,
+        ),
+        View(
+            "ranks",
+            ranks.TABLES,
+            ranks.ranks,
+            results.RanksReply,
+            ranks.ranks_query,
+            ranks.GROUPS,
+            options=ranks.OPTIONS,
         ),
         View("health", (), lambda sel, _request: health.health(sel), results.HealthReply),
         View(

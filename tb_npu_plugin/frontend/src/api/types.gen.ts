@@ -45,6 +45,12 @@ export interface Schema {
   RankMatrix: RankMatrix;
   MatrixKey: MatrixKey;
   MatrixRank: MatrixRank;
+  RanksReply: RanksReply;
+  Ranks: Ranks;
+  Suspect: Suspect;
+  RankGrid: RankGrid;
+  RankName: RankName;
+  RankMeasure: RankMeasure;
   ErrorReply: ErrorReply;
   ErrorBody: ErrorBody;
 }
@@ -485,6 +491,76 @@ export interface MatrixRank {
   rank: number | null;
   position: number | null;
   group: string | null;
+}
+export interface RanksReply {
+  data: Ranks;
+  meta: Meta;
+}
+export interface Ranks {
+  note: string;
+  suspects: Suspect[];
+  grid: RankGrid;
+  table: Table;
+}
+/**
+ * A rank or link that holds the others up, and what that rests on.
+ */
+export interface Suspect {
+  severity: 'error' | 'info' | 'warning';
+  rank: number | null;
+  label: string;
+  headline: string;
+  evidence: string[];
+  view: string;
+  filter: string;
+}
+/**
+ * Ranks by measures, in the order of the table's sort.
+ */
+export interface RankGrid {
+  ranks: RankName[];
+  measures: RankMeasure[];
+  total_ranks: number;
+}
+/**
+ * One row of the comparison.
+ */
+export interface RankName {
+  label: string;
+  rank: number | null;
+  capture_id: string;
+}
+/**
+ * One column of the comparison, with a value and a score per row of :class:`RankGrid`.
+ */
+export interface RankMeasure {
+  key: string;
+  label: string;
+  kind:
+    | 'bytes'
+    | 'core'
+    | 'device'
+    | 'duration'
+    | 'frequency'
+    | 'id'
+    | 'int'
+    | 'name'
+    | 'number'
+    | 'rank'
+    | 'rate'
+    | 'ratio'
+    | 'shape'
+    | 'step'
+    | 'text'
+    | 'time';
+  description: string;
+  concept: string | null;
+  view: string;
+  median: number | null;
+  least: number | null;
+  most: number | null;
+  values: (number | null)[];
+  scores: (number | null)[];
 }
 export interface ErrorReply {
   error: ErrorBody;

@@ -23,6 +23,7 @@ export const VIEWS: readonly View[] = [
     icon: 'communication',
     load: () => import('../views/communication'),
   },
+  { id: 'ranks', group: 'compare', icon: 'ranks', load: () => import('../views/ranks') },
   { id: 'health', group: 'capture', icon: 'health', load: () => import('../views/health') },
   { id: 'files', group: 'capture', icon: 'files', load: () => import('../views/files') },
 ];

@@ -8,6 +8,7 @@ const PATHS = {
   api: 'M5.5 4 2 8l3.5 4M10.5 4 14 8l-3.5 4M9 3l-2 10',
   memory: 'M3.5 5.5h9v5h-9zM5.5 3v2.5M8 3v2.5M10.5 3v2.5M5.5 10.5V13M8 10.5V13M10.5 10.5V13',
   communication: 'M2.5 5.5h9M9 3l2.5 2.5L9 8M13.5 10.5h-9M7 8l-2.5 2.5L7 13',
+  ranks: 'M2.5 13.5v-5M6 13.5v-8M9.5 13.5V2.5M13 13.5v-7',
   health: 'M1.5 8.5h3l2-5 3 9 2-4h3',
   files: 'M4 1.5h5l3 3v10H4zM9 1.5v3h3',
   other: 'M3 8h10M8 3v10',

@@ -143,4 +143,22 @@ export const pages: Pages = {
       `${measure} from rank to rank, ${n(count)} × ${n(count)}; the table after it holds the figures`,
     moreKeys: (shown, all) => `The first ${n(shown)} of ${n(all)} choices`,
   },
+  ranks: {
+    suspects: 'What holds the others up',
+    nobody:
+      'No rank and no link stands out: nobody computes, idles or comes late so much longer than the others that it costs 3 % of a step.',
+    deviation: 'Distance from the median rank',
+    deviationHint: 'A click on a heading sorts, on a cell opens the rows of that rank.',
+    below: 'below',
+    above: 'above the median',
+    median: 'Median',
+    least: 'Least',
+    most: 'Most',
+    score: 'Distance',
+    keys: 'Arrows move between cells, Enter opens one',
+    chart: (ranks, measures) =>
+      `${plural(ranks, 'rank', 'ranks')} by ${plural(measures, 'measure', 'measures')}; the table after it holds the figures`,
+    shownOf: (shown, all) =>
+      `The first ${n(shown)} of ${n(all)} ranks. Choose others under Rank above.`,
+  },
 };

@@ -115,4 +115,21 @@ export interface Pages {
     heatMap: (measure: string, count: number) => Sentence;
     moreKeys: (shown: number, all: number) => Sentence;
   };
+  ranks: Record<
+    | 'suspects'
+    | 'nobody'
+    | 'deviation'
+    | 'deviationHint'
+    | 'below'
+    | 'above'
+    | 'median'
+    | 'least'
+    | 'most'
+    | 'score'
+    | 'keys',
+    Sentence
+  > & {
+    chart: (ranks: number, measures: number) => Sentence;
+    shownOf: (shown: number, all: number) => Sentence;
+  };
 }

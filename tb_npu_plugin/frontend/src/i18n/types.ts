@@ -4,7 +4,15 @@ import type { Pages } from './pages.types';
 export type Sentence = string;
 export type Count = (count: number) => Sentence;
 /** Views that are one table. */
-export type Tables = 'step' | 'kernel' | 'operator' | 'api' | 'memory' | 'communication' | 'files';
+export type Tables =
+  | 'step'
+  | 'kernel'
+  | 'operator'
+  | 'api'
+  | 'memory'
+  | 'communication'
+  | 'ranks'
+  | 'files';
 type Views =
   | 'overview'
   | 'step'

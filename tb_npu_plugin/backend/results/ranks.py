@@ -1,0 +1,68 @@
+"""Results of the ranks view."""
+
+from __future__ import annotations
+
+import msgspec
+
+from tb_npu_plugin.backend.results.base import Kind, Meta, Severity, Table
+
+
+class RankMeasure(msgspec.Struct):
+    """One column of the comparison, with a value and a score per row of :class:`RankGrid`."""
+
+    key: str
+    label: str
+    kind: Kind
+    description: str
+    concept: str | None
+    view: str
+    """Where the rows behind it are."""
+    median: float | None
+    least: float | None
+    most: float | None
+    values: list[float | None]
+    scores: list[float | None]
+    """(value - median) / max(1.4826 MAD, 1 % of the median); ``None`` with fewer than 4 ranks."""
+
+
+class RankName(msgspec.Struct):
+    """One row of the comparison."""
+
+    label: str
+    rank: int | None
+    capture_id: str
+
+
+class RankGrid(msgspec.Struct):
+    """Ranks by measures, in the order of the table's sort."""
+
+    ranks: list[RankName]
+    measures: list[RankMeasure]
+    total_ranks: int
+    """Ranks there are; ``ranks`` holds the first of them where they are too many."""
+
+
+class Suspect(msgspec.Struct):
+    """A rank or link that holds the others up, and what that rests on."""
+
+    severity: Severity
+    rank: int | None
+    """``None``: a link, or a rank that is not among the captures."""
+    label: str
+    headline: str
+    evidence: list[str]
+    view: str
+    """Where to look next, with ``filter``."""
+    filter: str
+
+
+class Ranks(msgspec.Struct):
+    note: str
+    suspects: list[Suspect]
+    grid: RankGrid
+    table: Table
+
+
+class RanksReply(msgspec.Struct):
+    data: Ranks
+    meta: Meta

@@ -1,0 +1,113 @@
+"""Why a rank computes longer or comes late: what it spends more on than the median rank does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+from tb_npu_plugin.backend import wording
+from tb_npu_plugin.backend.schema import is_communication
+from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.views.rank_measures import Measures
+
+#: Ranks that a suspect is compared with, whatever the size of the job.
+MAX_REFERENCES = 32
+TOP = 3
+#: What explains less of an excess than this is not told.
+_TELLING = 0.1
+
+
+def kernel_types(sel: Selected, parts: Sequence[int]) -> dict[int, dict[str, float]]:
+    """Part -> kernel type -> summed duration in ns per step, without communication."""
+    return _sums(
+        sel, parts, "kernels", "type",
+        "sum(dur_ns) FILTER (dur_ns >= 0) / greatest(any_value(steps), 1)",
+        f"NOT coalesce({is_communication('core')}, false) AND type IS NOT NULL",
+    )  # fmt: skip
+
+
+def host_operators(sel: Selected, parts: Sequence[int]) -> dict[int, dict[str, float]]:
+    """Part -> operator -> host self time in ns over the whole capture."""
+    return _sums(sel, parts, "operators", "name", "sum(host_self_ns)", "name IS NOT NULL")
+
+
+def _sums(
+    sel: Selected, parts: Sequence[int], table: str, key: str, total: str, where: str
+) -> dict[int, dict[str, float]]:
+    chosen = list(parts)
+    part_sel = replace(sel, captures=[sel.captures[p] for p in chosen])
+    source = part_sel.source(table)
+    if source is None:
+        return {}
+    steps = "count(DISTINCT step) OVER (PARTITION BY part)" if table == "kernels" else "1"
+    rows = sel.query(
+        lambda cur: cur.execute(
+            f"SELECT part, {key}, {total} FROM (SELECT *, {steps} AS steps FROM {source}) "
+            f"WHERE {where} GROUP BY part, {key}"
+        ).fetchall()
+    )
+    found: dict[int, dict[str, float]] = {}
+    for part, name, value in rows:
+        if value is not None:
+            found.setdefault(chosen[part], {})[str(name)] = float(value)
+    return found
+
+
+def references(count: int, suspects: Sequence[int]) -> list[int]:
+    """Ordinals of ranks to compare ``suspects`` with: spread evenly over those not suspected."""
+    others = [p for p in range(count) if p not in set(suspects)]
+    step = max(1, len(others) // MAX_REFERENCES)
+    return others[::step][:MAX_REFERENCES]
+
+
+def excesses(
+    sums: dict[int, dict[str, float]], part: int, others: Sequence[int], excess_ns: float
+) -> list[tuple[str, float, float]]:
+    """(name, own - median of the others, that median) that explain ``excess_ns``, most first."""
+    mine = sums.get(part, {})
+    found = []
+    for name in set(mine).union(*(sums.get(p, {}) for p in others)):
+        usual = float(median(sums.get(p, {}).get(name, 0.0) for p in others)) if others else 0.0
+        found.append((name, mine.get(name, 0.0) - usual, usual))
+    found.sort(key=lambda e: (-e[1], e[0]))
+    return [e for e in found[:TOP] if e[1] > 0 and e[1] >= _TELLING * excess_ns]
+
+
+def computing_evidence(
+    sel: Selected, m: Measures, part: int, sums: dict[int, dict[str, float]],
+    others: Sequence[int], excess_ns: float,
+) -> list[str]:  # fmt: skip
+    """Kernel types that take longer, and the clock if it is lower."""
+    lines = [clock_line(sel, m, part)] if clock_line(sel, m, part) else []
+    for name, more, usual in excesses(sums, part, others, excess_ns):
+        share = f" (+{wording.percent(more / usual)})" if usual > 0 else ""
+        lines.append(sel.word(f"{name}: +{wording.duration(more)} a step{share}",
+                              f"{name}：每 Step +{wording.duration(more)}{share}"))  # fmt: skip
+    return lines
+
+
+def clock_line(sel: Selected, m: Measures, part: int) -> str:
+    """``Core clock 1.20 GHz, the median rank 1.80 GHz``; "" where it is not lower."""
+    values = m.values("core_mhz")
+    known = [v for v in values if v is not None]
+    own = values[part]
+    if own is None or len(known) < 2 or own >= 0.97 * median(known):
+        return ""
+    usual = float(median(known))
+    return sel.word(
+        f"Core clock {own / 1000:.2f} GHz, the median rank {usual / 1000:.2f} GHz",
+        f"核心频率 {own / 1000:.2f} GHz，中位数卡 {usual / 1000:.2f} GHz",
+    )
+
+
+def host_evidence(
+    sel: Selected, part: int, sums: dict[int, dict[str, float]], others: Sequence[int],
+    excess_ns: float,
+) -> list[str]:  # fmt: skip
+    """Operators whose own time on the host is longer; over the whole capture, they carry no step."""
+    return [
+        sel.word(f"{name}: +{wording.duration(more)} on the host in the whole capture",
+                 f"{name}：整段采集主机侧 +{wording.duration(more)}")
+        for name, more, _ in excesses(sums, part, others, excess_ns)
+    ]  # fmt: skip

@@ -1,0 +1,246 @@
+"""Which ranks hold the others up, and what that rests on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from tb_npu_plugin.backend import wording
+from tb_npu_plugin.backend.results import Suspect
+from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.views import rank_causes as causes
+from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.rank_links import slow_links
+from tb_npu_plugin.backend.views.rank_measures import Measures
+from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores
+
+#: A rank stands out from this score on (see :func:`rank_scores.scores`) ...
+OUTLIER = 4.0
+#: ... if it costs at least this share of a step.
+MATTERS = 0.03
+#: Without step times, so long counts as much.
+MATTERS_NS = 100_000.0
+#: What a rank does longer than others explains its lateness from this share on.
+TELLING = 0.25
+#: Waiting for a rank that is not here is told from this share of a step on.
+ABSENT_MATTERS = 0.01
+MAX_SUSPECTS = 8
+
+
+@dataclass
+class _Case:
+    """What is held against one rank. ``cost_ns``: the worst of it, per step."""
+
+    part: int
+    cost_ns: float = 0.0
+    headline: str = ""
+    evidence: list[str] = field(default_factory=list)
+    view: str = "ranks"
+    severity: str = "warning"
+
+
+def suspects(sel: Selected, m: Measures) -> list[Suspect]:
+    """Ranks and links to look at first, the most costly first; empty where nothing stands out.
+
+    A rank that merely waits is never among them: what counts is computing, the host's idle time,
+    and being the last in collectives without having been held up in others.
+    """
+    stage = middle(m.values("stage_ns"))
+    floor = MATTERS * stage if stage else MATTERS_NS
+    computing = _longer(m, "computing_ns", floor)
+    hosts = _longer(m, "free_ns", floor) | _longer(m, "preparing_ns", floor)
+    late = _late(sel, m, floor)
+    cases: dict[int, _Case] = {}
+    _computing(sel, m, cases, computing)
+    _host(sel, m, cases, {p: hosts[p] for p in hosts if p not in computing})
+    for part, cost in late.items():
+        case = cases.setdefault(part, _Case(part))
+        _add_late(sel, m, case, cost)
+    ordered = sorted(cases.values(), key=lambda c: (-c.cost_ns, c.part))[:MAX_SUSPECTS]
+    found = [
+        Suspect(
+            severity="warning",
+            rank=sel.captures[c.part].rank,
+            label=sel.rank_label(sel.captures[c.part]),
+            headline=c.headline,
+            evidence=c.evidence,
+            view=c.view,
+            filter="",
+        )
+        for c in ordered
+    ]
+    return found + _absent(sel, floor * ABSENT_MATTERS / MATTERS) + slow_links(sel)
+
+
+def _longer(m: Measures, key: str, floor: float) -> dict[int, float]:
+    """Part -> ns above the median, of the ranks that stand out in ``key``."""
+    values = m.values(key)
+    center = middle(values)
+    if center is None:
+        return {}
+    return {
+        part: value - center
+        for part, (value, score) in enumerate(zip(values, scores(values), strict=True))
+        if value is not None and score is not None and score >= OUTLIER and value - center >= floor
+    }
+
+
+def _late(sel: Selected, m: Measures, floor: float) -> dict[int, float]:
+    """Part -> how long the others waited for it, ns per step, where it is late by its own doing.
+
+    With few ranks there is no usual amount to compare with: then all that matters counts.
+    """
+    delays = m.values("delay_ns")
+    few = sum(d is not None for d in delays) < LEAST_RANKS
+    lateness = _lateness(sel)
+    return {
+        part: delay
+        for part, (delay, score) in enumerate(zip(delays, scores(delays), strict=True))
+        if delay is not None
+        and delay >= floor
+        and (few or (score is not None and score >= OUTLIER))
+        and _own_doing(m, part, lateness.get(part, 0.0), few)
+    }
+
+
+def _own_doing(m: Measures, part: int, lateness: float, few: bool) -> bool:
+    """Whether the rank stands out by computing or idling, by a telling share of its lateness.
+
+    Else it came last by chance, or was made late in communication and passes that on. True where no
+    step times tell.
+    """
+    known = False
+    for key in ("computing_ns", "free_ns", "preparing_ns"):
+        values = m.values(key)
+        own, score = values[part], scores(values)[part]
+        usual = min((v for v in values if v is not None), default=None) if few else middle(values)
+        if own is None or usual is None:
+            continue
+        known = True
+        if (few or (score or 0.0) >= OUTLIER) and own - usual >= TELLING * lateness:
+            return True
+    return not known
+
+
+def _lateness(sel: Selected) -> dict[int, float]:
+    """Part -> the longest that another rank waited for it in one collective."""
+    matched = matched_source(sel)
+    if matched is None:
+        return {}
+    rows = sel.query(
+        lambda cur: cur.execute(
+            "SELECT origin_part, max(most_ns - least_ns) FROM "
+            f"{collectives_sql(matched)} WHERE origin_part IS NOT NULL GROUP BY origin_part"
+        ).fetchall()
+    )
+    return {part: float(value) for part, value in rows}
+
+
+def _computing(
+    sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, float]
+) -> None:
+    if not found:
+        return
+    others = causes.references(m.count, list(found))
+    sums = causes.kernel_types(sel, sorted({*found, *others}))
+    usual = middle(m.values("computing_ns")) or 0.0
+    w, text = sel.word, wording.duration
+    for part, excess in found.items():
+        name = sel.rank_label(sel.captures[part])
+        share = wording.percent(excess / usual) if usual else ""
+        cases[part] = _Case(
+            part, excess,
+            w(f"{name} computes {share} longer than the median rank (+{text(excess)} a step)",
+              f"{name} 的计算时间比中位数卡长 {share}（每 Step +{text(excess)}）"),
+            causes.computing_evidence(sel, m, part, sums, others, excess),
+            "kernel",
+        )  # fmt: skip
+
+
+def _host(sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, float]) -> None:
+    if not found:
+        return
+    others = causes.references(m.count, list(found))
+    sums = causes.host_operators(sel, sorted({*found, *others}))
+    w, text = sel.word, wording.duration
+    for part, excess in found.items():
+        name = sel.rank_label(sel.captures[part])
+        cases[part] = _Case(
+            part, excess,
+            w(f"{name} lets its device idle: +{text(excess)} a step beyond the median rank",
+              f"{name} 的设备空闲更久：每 Step 比中位数卡多 {text(excess)}"),
+            causes.host_evidence(sel, part, sums, others, excess),
+            "operator",
+        )  # fmt: skip
+
+
+def _add_late(sel: Selected, m: Measures, case: _Case, delay: float) -> None:
+    w, text = sel.word, wording.duration
+    name = sel.rank_label(sel.captures[case.part])
+    worst = _worst(sel, case.part)
+    if case.headline:
+        case.evidence.append(w(f"The others wait {text(delay)} a step for it",
+                               f"其他卡每 Step 等待它 {text(delay)}"))  # fmt: skip
+    else:
+        case.headline = w(f"{name} comes last: the others wait {text(delay)} a step for it",
+                          f"{name} 最后到达：其他卡每 Step 等待它 {text(delay)}")  # fmt: skip
+        case.view = "ranks"
+    case.cost_ns = max(case.cost_ns, delay)
+    if worst:
+        case.evidence.append(worst)
+
+
+def _worst(sel: Selected, part: int) -> str:
+    matched = matched_source(sel)
+    if matched is None:
+        return ""
+    row = sel.query(
+        lambda cur: cur.execute(
+            "SELECT name, most_ns, spread_ns, ranks FROM "
+            f"{collectives_sql(matched)} WHERE origin_part = {int(part)} ORDER BY cost_ns DESC LIMIT 1"
+        ).fetchone()
+    )
+    if not row:
+        return ""
+    name, most, spread, ranks = row
+    text = wording.duration
+    return sel.word(
+        f"Most in {name}: joined {text(spread)} after the first of {ranks} ranks, which "
+        f"waited up to {text(most)}",
+        f"最严重的是 {name}：比 {ranks} 卡中最先到达者晚 {text(spread)}，他卡最多等待 {text(most)}",
+    )
+
+
+def _absent(sel: Selected, floor: float) -> list[Suspect]:
+    """One suspect for collectives in which every rank of the selection waits."""
+    matched = matched_source(sel)
+    if matched is None:
+        return []
+    rows = sel.query(
+        lambda cur: cur.execute(
+            "SELECT count(*), sum(least_ns) / greatest(count(DISTINCT step), 1), "
+            "arg_max(name, least_ns), max(least_ns) "
+            f"FROM {collectives_sql(matched)} WHERE absent"
+        ).fetchall()
+    )
+    count, total, name, most = rows[0]
+    if not count or total < floor:
+        return []
+    w, text = sel.word, wording.duration
+    return [
+        Suspect(
+            severity="info",
+            rank=None,
+            label=w("A rank that is not here", "不在所选范围内的卡"),
+            headline=w(
+                f"All ranks shown wait: {text(total)} a step, so the last to come is not one of them",
+                f"所示的卡都在等待：每 Step {text(total)}，最后到达的卡不在其中",
+            ),
+            evidence=[
+                w(f"In {count} collective{'s' if count != 1 else ''}; most in {name}: at least "
+                  f"{text(most)} each",
+                  f"涉及 {count} 次集合通信；最严重的是 {name}：每卡至少 {text(most)}"),
+            ],
+            view="health",
+            filter="",
+        )
+    ]  # fmt: skip

@@ -1,0 +1,109 @@
+/** Every rank (down) by every measure (across): the colour is its distance from the median. */
+import { useMemo } from 'preact/hooks';
+import type { RankGrid, RankMeasure } from '../../api/types.gen';
+import { RankMap } from '../../charts/RankMap';
+import { t } from '../../i18n';
+import {
+  exact,
+  formatBytes,
+  formatDuration,
+  formatFrequency,
+  formatInt,
+  formatNumber,
+  type Num,
+} from '../../lib/format';
+import { navigate, openView, params } from '../../state/route';
+
+export function Deviation({ grid }: { grid: RankGrid }) {
+  const words = t.value.ranks;
+  const { ranks, measures } = grid;
+  const scores = useMemo(
+    () => ranks.map((_, row) => measures.map((each) => each.scores[row] ?? null)),
+    [grid],
+  );
+  const describe = (row: number, column: number) => {
+    const measure = measures[column];
+    if (!measure) return { title: '', rows: [] };
+    const value = measure.values[row];
+    const score = measure.scores[row];
+    return {
+      title: `${ranks[row]?.label ?? ''} · ${measure.label}`,
+      rows: [
+        { label: measure.label, value: formatted(measure, value), share: full(measure, value) },
+        { label: words.median, value: formatted(measure, measure.median) },
+        { label: words.least, value: formatted(measure, measure.least) },
+        { label: words.most, value: formatted(measure, measure.most) },
+        { label: words.score, value: formatNumber(score) },
+      ],
+      note: measure.description,
+    };
+  };
+  const now = params.value.group ? '' : (params.value.sort ?? '');
+  return (
+    <section class="card" aria-label={words.deviation}>
+      <header class="chart-head">
+        <h2>{words.deviation}</h2>
+        <span class="quiet">{words.deviationHint}</span>
+        <Scale />
+      </header>
+      <RankMap
+        names={ranks.map((rank) => rank.label)}
+        columns={measures.map((each) => ({
+          key: each.key,
+          label: each.label,
+          title: each.description,
+          sort: now === `${each.key}:desc` ? 'descending' : now === each.key ? 'ascending' : 'none',
+        }))}
+        scores={scores}
+        text={(row, column) => short(measures[column], row)}
+        label={words.chart(ranks.length, measures.length)}
+        keys={words.keys}
+        describe={describe}
+        onSort={(key) =>
+          navigate({ group: null, sort: now === `${key}:desc` ? key : `${key}:desc`, offset: null })
+        }
+        onPick={(row, column) => {
+          const rank = ranks[row]?.rank;
+          openView(measures[column]?.view ?? 'step', {
+            rank: rank === null || rank === undefined ? 'unknown' : String(rank),
+          });
+        }}
+      />
+      {ranks.length < grid.total_ranks && (
+        <p class="quiet">{words.shownOf(ranks.length, grid.total_ranks)}</p>
+      )}
+    </section>
+  );
+}
+
+function Scale() {
+  const words = t.value.ranks;
+  return (
+    <span class="deviation-scale">
+      {words.below} <span class="deviation-bar" /> {words.above}
+    </span>
+  );
+}
+
+function formatted(measure: RankMeasure, value: Num): string {
+  switch (measure.kind) {
+    case 'bytes':
+      return formatBytes(value);
+    case 'int':
+      return formatInt(value);
+    case 'frequency':
+      return formatFrequency(value);
+    case 'duration':
+      return formatDuration(value);
+    default:
+      return formatNumber(value);
+  }
+}
+
+function full({ kind }: RankMeasure, value: Num): string {
+  return kind === 'duration' ? exact(value, 'ns', 0) : kind === 'bytes' ? exact(value, 'B', 0) : '';
+}
+
+function short(measure: RankMeasure | undefined, row: number): string {
+  return measure ? formatted(measure, measure.values[row]) : '';
+}

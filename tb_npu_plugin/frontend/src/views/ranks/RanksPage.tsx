@@ -1,0 +1,61 @@
+/** Ranks: who holds the others up, every rank against the median, and the collectives they share. */
+import type { RanksReply } from '../../api/types.gen';
+import { Failure } from '../../components/Failure';
+import { Strip } from '../../components/Notice';
+import { Skeleton } from '../../components/Skeleton';
+import { LongText } from '../../components/Text';
+import { DataTable } from '../../components/table/DataTable';
+import { ViewStatus } from '../../components/ViewStatus';
+import { t } from '../../i18n';
+import { selectionQuery } from '../../state/query';
+import { params } from '../../state/route';
+import { useReply } from '../../state/useReply';
+import { Deviation } from './Deviation';
+import { Suspects } from './Suspects';
+
+const tableOf = (reply: RanksReply) => reply.data.table;
+
+export function RanksPage() {
+  const { group, sort } = params.value;
+  // The rows of the picture stand in the order of the table, unless that shows something else.
+  const { reply, error, stale } = useReply<RanksReply>('ranks', {
+    ...selectionQuery(),
+    ...(group ? {} : { sort }),
+    limit: 1,
+  });
+  if (!reply) {
+    return error ? (
+      <Failure error={error} />
+    ) : (
+      <section class="card">
+        <Skeleton rows={8} />
+      </section>
+    );
+  }
+  const { data, meta } = reply;
+  const some = data.grid.measures.length > 0;
+  return (
+    <div class={`ranks-view${stale ? ' refreshing' : ''}`}>
+      {error && <Strip icon="warning" tone="warning" title={error.message} />}
+      <ViewStatus meta={meta} listed={!some} />
+      {some && (
+        <p class="lead">
+          <LongText text={data.note} />
+        </p>
+      )}
+      {some && data.grid.ranks.length > 1 && (
+        <Suspects suspects={data.suspects} ready={meta.state === 'ready'} />
+      )}
+      {data.grid.measures.some((each) => each.scores.some((score) => score !== null)) && (
+        <Deviation grid={data.grid} />
+      )}
+      <DataTable<RanksReply>
+        view="ranks"
+        tableOf={tableOf}
+        title={t.value.views.ranks}
+        paging={{ only: 'table' }}
+        stated
+      />
+    </div>
+  );
+}

@@ -1,0 +1,1 @@
+export { RanksPage as default } from './RanksPage';
