@@ -7,6 +7,7 @@ import shlex
 
 from tb_npu_plugin.backend.discovery import OUTPUT, Found
 from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.readers.msprof_files import exported_by_msprof
 from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
 from tb_npu_plugin.backend.wording import printable
 
@@ -17,7 +18,7 @@ _MINDSPORE = "import sys; from mindspore.profiler.profiler import analyse; analy
 
 def note_without_analysis(found: Found, databases: bool, exported: bool, notes: list[Note]) -> None:
     """Say that a capture was only recorded, with the command that analyses it; or only exported."""
-    if found.output is None and exported:
+    if exported and all(exported_by_msprof(name) for name, _, _ in found.files):
         notes.append(Note("msprof-only"))
     if found.output is not None or databases or exported:
         return
