@@ -8,13 +8,18 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from tb_npu_plugin.backend.capture_notes import note_missing_tables, recorded_npu
+from tb_npu_plugin.backend.capture_notes import (
+    note_missing_tables,
+    note_without_analysis,
+    recorded_npu,
+)
 from tb_npu_plugin.backend.discovery import OUTPUT, Found
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import manifest, profiler_info, torch_info
 from tb_npu_plugin.backend.readers.db_file import LOGS
 from tb_npu_plugin.backend.readers.db_identity import NAME
 from tb_npu_plugin.backend.readers.manifest import Manifest
+from tb_npu_plugin.backend.readers.msprof_files import exported_by_msprof, older_exports
 from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
 from tb_npu_plugin.backend.wording import printable
 
@@ -104,18 +109,18 @@ def describe(found: Found) -> Capture:
     rank = _rank(name, info, told, notes)
     notes += _manifest_notes(told, found)
     names = set(output_names)
-    has_raw = "FRAMEWORK" in found.folders or any(f.startswith("PROF_") for f in found.folders)
-    if found.output is None and has_raw and not databases:
-        path = shlex.quote(printable(str(found.path)))
-        notes.append(Note("raw-only", None, None, {"path": path}))
-    if not info.files:
+    files = _without_older_exports(files, notes)
+    exported = any(exported_by_msprof(f.rel) for f in files)
+    note_without_analysis(found, bool(databases), exported, notes)
+    if not info.files and not exported:  # msprof writes none
         notes.append(Note("info-missing"))
     done = "analyse.done" in names
     if done:
         missing = [n for n in _EXPECTED if n not in names]
         if missing and not databases and recorded_npu(info) is not False:
             notes.append(Note("analysis-incomplete", None, None, {"missing": ", ".join(missing)}))
-    note_missing_tables(found, info, names, notes)
+    if names - {name for name in names if exported_by_msprof(name)} or not exported:
+        note_missing_tables(found, info, names, notes)
     identity = f"{found.run}|{found.path.name}"
     return Capture(
         capture_id=hashlib.sha256(identity.encode("utf-8", "surrogateescape")).hexdigest()[:12],
@@ -127,7 +132,7 @@ def describe(found: Found) -> Capture:
         info=info,
         files=files,
         notes=tuple(notes),
-        analysed=found.output is not None,
+        analysed=found.output is not None or bool(databases) or exported,
         done_marker=done,
         manifest=told,
     )
@@ -181,6 +186,17 @@ def _source_files(listed: tuple[tuple[str, int, int], ...], below: str) -> tuple
         )
         for name, size, mtime in listed
     )
+
+
+def _without_older_exports(
+    files: tuple[SourceFile, ...], notes: list[Note]
+) -> tuple[SourceFile, ...]:
+    """Where msprof exported twice, the files of the newest export; the rest would count twice."""
+    older = older_exports(f.rel for f in files)
+    if older:
+        example = min(older)
+        notes.append(Note("older-export", example, None, {"count": len(older)}))
+    return tuple(f for f in files if f.rel not in older)
 
 
 def _describe_torch(found: Found) -> Capture:

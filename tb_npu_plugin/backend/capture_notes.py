@@ -2,9 +2,42 @@
 
 from __future__ import annotations
 
+import re
+import shlex
+
 from tb_npu_plugin.backend.discovery import OUTPUT, Found
 from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.readers.msprof_files import exported_by_msprof
 from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
+from tb_npu_plugin.backend.wording import printable
+
+_PROF = re.compile(r"^PROF_\d")
+_TORCH = "import sys; from torch_npu.profiler.profiler import analyse; analyse(sys.argv[1])"
+_MINDSPORE = "import sys; from mindspore.profiler.profiler import analyse; analyse(sys.argv[1])"
+
+
+def note_without_analysis(found: Found, databases: bool, exported: bool, notes: list[Note]) -> None:
+    """Say that a capture was only recorded, with the command that analyses it; or only exported."""
+    if exported and all(exported_by_msprof(name) for name, _, _ in found.files):
+        notes.append(Note("msprof-only"))
+    if found.output is not None or databases or exported:
+        return
+    inside = any(_PROF.match(folder) for folder in found.folders)
+    if "FRAMEWORK" not in found.folders and not inside and not _PROF.match(found.path.name):
+        return
+    path = shlex.quote(printable(str(found.path)))
+    notes.append(Note("raw-only", None, None, {"path": path, "command": analysis(found)}))
+
+
+def analysis(found: Found) -> str:
+    """The command that analyses a capture which was only recorded."""
+    path = shlex.quote(printable(str(found.path)))
+    if found.path.name.endswith("_ascend_ms"):
+        return f"python3 -c '{_MINDSPORE}' {path}"
+    by_framework = found.path.name.endswith("_ascend_pt") or found.top_files
+    if "FRAMEWORK" in found.folders or by_framework:
+        return f"python3 -c '{_TORCH}' {path}"
+    return f"msprof --export=on --output={path}"
 
 
 def recorded_npu(info: ProfilerInfo) -> bool | None:

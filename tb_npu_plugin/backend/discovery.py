@@ -9,10 +9,11 @@ import json
 import os
 import re
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from tb_npu_plugin.backend.readers import manifest
+from tb_npu_plugin.backend.readers import manifest, msprof_files
 from tb_npu_plugin.backend.wording import printable
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
@@ -21,6 +22,8 @@ MAX_DIRECTORIES = 200_000
 _MAX_MANIFEST = 16 << 20
 _INFO = re.compile(r"^profiler_info(_\d+)?\.json$")
 _PROF = re.compile(r"^PROF_\d+_\d+_\w+$")
+#: What PROF_… holds: data of CANN that was not exported.
+_RAW = re.compile(r"^(?:host|device_\d+)$")
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://")
 _TRACE = re.compile(r"\.pt\.trace\.json(\.gz)?$")
 _DATABASE = re.compile(
@@ -128,14 +131,14 @@ def _walk(
     is_output = (
         path.name == OUTPUT
         or bool(names & _OUTPUT_FILES)
-        or any(_DATABASE.match(name) for name in names)
+        or any(_DATABASE.match(name) or msprof_files.is_export(name) for name in names)
     )
     is_capture = (
         OUTPUT in folders
         or "FRAMEWORK" in folders
-        or "mindstudio_profiler_output" in folders
+        or msprof_files.FOLDER in folders
         or any(_INFO.match(n) for n in names)
-        or any(_PROF.match(n) for n in folders)
+        or _marked_by_prof(path.name, folders)
         or (manifest.NAME in names and manifest.read(path) is not None)
     )
     if is_capture or is_output:
@@ -149,6 +152,12 @@ def _walk(
             links.append((root, Path(entry.path), depth + 1))
         else:
             _walk(root, Path(entry.path), depth + 1, seen, links, result)
+
+
+def _marked_by_prof(name: str, folders: dict[str, os.DirEntry[str]]) -> bool:
+    """PROF_… marks the directory above it; several of them, with nothing else, are a process each."""
+    inside = sum(bool(_PROF.match(folder)) for folder in folders)
+    return inside == 1 or bool(_PROF.match(name) and any(_RAW.match(f) for f in folders))
 
 
 def _found(
@@ -171,8 +180,8 @@ def _found(
             denied = (OUTPUT,)
         output_files = _stats([e for e in entries or [] if not _is_dir(e)])
     top_files = _stats(files) if is_capture else ()
-    if is_capture and output is None:
-        top_files += _exported(folders, result)
+    if is_capture:
+        top_files += _exported(folders, result, analysed=output is not None)
     return Found(
         run=_run(root, path.parent if path != root.path else path),
         path=path,
@@ -221,15 +230,32 @@ def _exports(capture: str) -> list[str]:
 
 
 def _exported(
-    folders: dict[str, os.DirEntry[str]], result: Scan
+    folders: dict[str, os.DirEntry[str]], result: Scan, *, analysed: bool
 ) -> tuple[tuple[str, int, int], ...]:
-    """Databases that CANN exported into PROF_… of a capture that torch_npu never analysed."""
-    found = []
+    """What CANN exported beside ASCEND_PROFILER_OUTPUT or in its place, relative to the capture.
+
+    Its databases only where torch_npu never analysed: it moves them into its output otherwise.
+    """
+    found: list[tuple[str, int, int]] = []
+
+    def add(path: str, below: str, wanted: Callable[[str], bool]) -> None:
+        entries = _entries(Path(path), result) or []
+        files = [e for e in entries if wanted(e.name) and not _is_dir(e)]
+        found.extend((f"{below}/{name}", size, time) for name, size, time in _stats(files))
+
     for name in sorted(n for n in folders if _PROF.match(n)):
-        entries = _entries(Path(folders[name].path), result) or []
-        databases = [e for e in entries if _DATABASE.match(e.name) and not _is_dir(e)]
-        found += [(f"{name}/{file}", size, time) for file, size, time in _stats(databases)]
+        if not analysed:
+            add(folders[name].path, name, lambda file: bool(_DATABASE.match(file)))
+        inner = Path(folders[name].path) / msprof_files.FOLDER
+        if inner.is_dir():
+            add(str(inner), f"{name}/{msprof_files.FOLDER}", _is_table)
+    if msprof_files.FOLDER in folders:
+        add(folders[msprof_files.FOLDER].path, msprof_files.FOLDER, _is_table)
     return tuple(found)
+
+
+def _is_table(name: str) -> bool:
+    return name.removesuffix(".gz").endswith((".csv", ".json"))
 
 
 def _run(root: Root, directory: Path) -> str:

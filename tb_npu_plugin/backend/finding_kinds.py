@@ -21,10 +21,6 @@ class Kind(msgspec.Struct, frozen=True):
 
 
 #: ``{path}`` is quoted for the shell: a directory's name is text, not part of the command.
-_ANALYSE = (
-    "python3 -c 'import sys; from torch_npu.profiler.profiler import analyse; "
-    "analyse(sys.argv[1])' {path}"
-)
 _KERNEL = ("kernel", "overview")
 _STEP = ("step", "overview")
 _COMM = ("communication",)
@@ -199,10 +195,23 @@ KINDS: dict[str, Kind] = {
     ),
     "raw-only": Kind(
         "warning", ("overview", "kernel", "step"),
-        ("Recorded but not analysed: there is no ASCEND_PROFILER_OUTPUT.",
-         _ANALYSE),
-        ("已采集但未解析：没有 ASCEND_PROFILER_OUTPUT。",
-         _ANALYSE),
+        ("Recorded but not analysed: there is only raw data.", "{command}"),
+        ("已采集但未解析：只有原始数据。", "{command}"),
+    ),
+    "msprof-only": Kind(
+        "info", ("overview", "step", "operator"),
+        ("Exported by msprof and not analysed by a framework: no steps, no operators of the framework.",
+         "Nothing to do where msprof alone recorded; of a framework's capture run its analysis."),
+        ("由 msprof 导出，未经框架解析：没有 Step，也没有框架算子。",
+         "若只用 msprof 采集则无需处理；框架采集的数据请运行其解析。"),
+    ),
+    "older-export": Kind(
+        "info", ("files",),
+        ("msprof exported here more than once: the newest of each table is read, {count} older "
+         "file(s) are not.",
+         "Delete the older files if they are of no use."),
+        ("此处存在多次 msprof 导出：每张表只读取最新的一份，忽略 {count} 个较旧文件。",
+         "如无用处可删除较旧文件。"),
     ),
     "interrupted": Kind(
         "error", ("overview", "kernel", "step", "operator"),

@@ -285,8 +285,8 @@ class Store:
                 name,
                 "",
                 provides=reader.TABLES,
-                kind=source_kind(reader),
-                order=reader_rank(source_kind(reader), name)[1],
+                kind=source_kind(reader, source.rel),
+                order=reader_rank(source_kind(reader, source.rel), name)[1],
                 lazy=is_lazy(reader) or derived,
                 origin=origin,
             )

@@ -22,6 +22,7 @@ from tb_npu_plugin.backend.readers import (
     l2_cache,
     memory_record,
     msprof_db,
+    msprof_files,
     msprof_timeline,
     npu_module_mem,
     op_statistic,
@@ -68,12 +69,14 @@ DERIVED: tuple[ModuleType, ...] = (
 )
 
 #: Kinds of sources in order of preference; a table is taken from one of them, never summed.
-SOURCES = ("text", "db", "trace", "torch", "raw")
+#: ``msprof``: text that CANN exported itself, without what an analysis adds (steps, operators).
+SOURCES = ("text", "db", "msprof", "trace", "torch", "raw")
 
 
-def source_kind(reader: ModuleType) -> str:
-    """The kind of source that a reader reads, one of :data:`SOURCES`."""
-    return getattr(reader, "SOURCE", "text")
+def source_kind(reader: ModuleType, rel: str = "") -> str:
+    """The kind of source that a reader reads in a file ``rel``, one of :data:`SOURCES`."""
+    kind = str(getattr(reader, "SOURCE", "text"))
+    return "msprof" if kind == "text" and msprof_files.exported_by_msprof(rel) else kind
 
 
 def reader_for(name: str) -> ModuleType | None:

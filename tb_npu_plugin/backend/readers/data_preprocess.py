@@ -11,7 +11,7 @@ from tb_npu_plugin.backend.schema import AI_CPU
 
 VERSION = 1
 TABLES = ("ai_cpu",)
-_NAME = re.compile(r"^data_preprocess(_\w+)?\.csv(\.gz)?$")
+_NAME = re.compile(r"^(data_preprocess(_\w+)?|aicpu(_slice)?_\d+(_\d+)*)\.csv(\.gz)?$")
 
 
 def matches(name: str) -> bool:

@@ -18,7 +18,7 @@ from tb_npu_plugin.backend.schema import MEMORY_POINTS
 
 VERSION = 1
 TABLES = ("memory_points", "memory_curve")
-_NAME = re.compile(r"^memory_record(_\d+)*\.csv(\.gz)?$")
+_NAME = re.compile(r"^memory_record(_slice)?(_\d+)*\.csv(\.gz)?$")
 #: Totals are sums of decimals: a difference below one byte says nothing.
 TOLERANCE_BYTES = 1.0
 

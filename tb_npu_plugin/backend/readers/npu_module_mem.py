@@ -13,7 +13,7 @@ from tb_npu_plugin.backend.schema import MODULE_MEMORY
 
 VERSION = 1
 TABLES = ("module_memory",)
-_NAME = re.compile(r"^npu_module_mem(_\d+)*\.csv(\.gz)?$")
+_NAME = re.compile(r"^npu_module_mem(_slice)?(_\d+)*\.csv(\.gz)?$")
 
 
 def matches(name: str) -> bool:

@@ -13,7 +13,7 @@ from tb_npu_plugin.backend.schema import MEMORY_BLOCKS, block_state_sql
 
 VERSION = 1
 TABLES = ("memory_blocks",)
-_NAME = re.compile(r"^operator_memory(_\d+)*\.csv(\.gz)?$")
+_NAME = re.compile(r"^operator_memory(_slice)?(_\d+)*\.csv(\.gz)?$")
 
 
 def matches(name: str) -> bool:

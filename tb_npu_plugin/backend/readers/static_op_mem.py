@@ -12,7 +12,7 @@ from tb_npu_plugin.backend.schema import STATIC_MEMORY
 
 VERSION = 1
 TABLES = ("static_memory",)
-_NAME = re.compile(r"^static_op_mem(_\d+)*\.csv(\.gz)?$")
+_NAME = re.compile(r"^static_op_mem(_slice)?(_\d+)*\.csv(\.gz)?$")
 
 
 def matches(name: str) -> bool:

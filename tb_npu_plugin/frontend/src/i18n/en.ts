@@ -203,6 +203,7 @@ export const en: Dictionary = {
     sources: {
       text: 'Text export',
       db: 'Database',
+      msprof: 'msprof export',
       trace: 'Trace',
       torch: 'PyTorch trace',
       raw: 'Raw data',

@@ -190,6 +190,7 @@ export const zh: Dictionary = {
     sources: {
       text: '文本导出',
       db: '数据库',
+      msprof: 'msprof 导出',
       trace: 'trace 文件',
       torch: 'PyTorch trace 文件',
       raw: '原始数据',
