@@ -37,6 +37,14 @@ from tb_npu_plugin.backend.results.communication import (
     MatrixRank,
     RankMatrix,
 )
+from tb_npu_plugin.backend.results.health import (
+    Capability,
+    CapabilityCase,
+    CapabilityStatus,
+    Health,
+    HealthReply,
+    Point,
+)
 from tb_npu_plugin.backend.results.memory import (
     BlockState,
     Measure,
@@ -56,8 +64,6 @@ from tb_npu_plugin.backend.results.views import (
     Fact,
     Files,
     FilesReply,
-    Health,
-    HealthReply,
     Kernel,
     KernelReply,
     Operator,
@@ -81,6 +87,9 @@ __all__ = [
     "Api",
     "ApiReply",
     "BlockState",
+    "Capability",
+    "CapabilityCase",
+    "CapabilityStatus",
     "CaptureInfo",
     "Captures",
     "CapturesReply",
@@ -118,6 +127,7 @@ __all__ = [
     "OperatorReply",
     "Overview",
     "OverviewReply",
+    "Point",
     "Progress",
     "ProgressReply",
     "RankMatrix",

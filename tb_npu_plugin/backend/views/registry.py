@@ -13,13 +13,14 @@ from tb_npu_plugin.backend.views import (
     api_statistic,
     communication,
     files,
-    health,
     kernel,
     memory,
     operator,
     overview,
     step,
 )
+from tb_npu_plugin.backend.views.capabilities import capabilities
+from tb_npu_plugin.backend.views.health import findings
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,12 @@ VIEWS: dict[str, View] = {
             communication.GROUPS,
             options=communication.OPTIONS,
         ),
-        View("health", (), lambda sel, _request: health.health(sel), results.HealthReply),
+        View(
+            "health",
+            (),
+            lambda sel, _request: results.Health(findings(sel), capabilities(sel)),
+            results.HealthReply,
+        ),
         View(
             "files",
             (),
