@@ -19,6 +19,7 @@ from tb_npu_plugin.backend.schema import TABLES
 from tb_npu_plugin.backend.selection import Selected, select
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.views import health, ranks
+from tb_npu_plugin.backend.views.capabilities import capabilities
 from tb_npu_plugin.backend.views.communication_groups import communication_source, matrix_source
 
 __all__ = ["Captures", "RequestError", "load"]
@@ -205,6 +206,18 @@ class Captures:
         columns = ["severity", "code", "rank", "file", "place", "message", "remedy"]
         found = health.findings(self.select(**selection))
         return pd.DataFrame([[getattr(f, c) for c in columns] for f in found], columns=columns)
+
+    def capabilities(self, **selection: Any) -> pd.DataFrame:
+        """What each view can show: ``part, view, status`` (available, partial, missing, reading),
+        ``ranks`` (a list), ``where`` (file or table), ``reason, remedy``; a row per distinct case.
+        """
+        columns = ["part", "view", "status", "ranks", "where", "reason", "remedy"]
+        rows = [
+            [part.key, part.view, case.status, case.ranks, case.where, case.reason, case.remedy]
+            for part in capabilities(self.select(**selection))
+            for case in part.cases
+        ]
+        return pd.DataFrame(rows, columns=columns)
 
     def select(self, **selection: Any) -> Selected:
         """The resolved selection that the view functions take. Raises RequestError."""

@@ -30,6 +30,7 @@ from tb_npu_plugin.backend.views import captures as captures_view
 from tb_npu_plugin.backend.views import health
 from tb_npu_plugin.backend.views.registry import VIEWS
 from tb_npu_plugin.frames import Captures
+from tb_npu_plugin.reports import print_capabilities
 
 MAX_CELL = 44
 #: Control and bidirectional characters: a name must not move the cursor or turn text around.
@@ -125,6 +126,8 @@ def show_view(
     if isinstance(data, results.Overview):
         _overview(data, sel, out)
     elif isinstance(data, results.Health):
+        if format == "table":
+            print_capabilities(data.capabilities, out, sel)
         _findings(data.findings, out, format)
     else:
         if getattr(data, "note", ""):

@@ -35,7 +35,8 @@ AROUND_DEBTS = {("sample/groups.py", "tb_npu_plugin.backend.readers.communicatio
 #: What lies around the backend, and what of it may be imported there.
 AROUND = {
     "frames": {"backend"},
-    "terminal": {"backend", "frames"},
+    "reports": {"backend"},
+    "terminal": {"backend", "frames", "reports"},
     "cli": {"backend", "terminal", "sample", "demo"},
     "plugin": {"backend"},
     "demo": {"sample"},

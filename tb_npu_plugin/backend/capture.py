@@ -8,11 +8,7 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from tb_npu_plugin.backend.capture_notes import (
-    note_missing_tables,
-    note_without_analysis,
-    recorded_npu,
-)
+from tb_npu_plugin.backend.capture_notes import note_missing_tables, note_without_analysis
 from tb_npu_plugin.backend.discovery import OUTPUT, Found
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import manifest, profiler_info, torch_info
@@ -117,7 +113,7 @@ def describe(found: Found) -> Capture:
     done = "analyse.done" in names
     if done:
         missing = [n for n in _EXPECTED if n not in names]
-        if missing and not databases and recorded_npu(info) is not False:
+        if missing and not databases and info.options.npu != 0:
             notes.append(Note("analysis-incomplete", None, None, {"missing": ", ".join(missing)}))
     if names - {name for name in names if exported_by_msprof(name)} or not exported:
         note_missing_tables(found, info, names, notes)

@@ -40,15 +40,6 @@ def analysis(found: Found) -> str:
     return f"msprof --export=on --output={path}"
 
 
-def recorded_npu(info: ProfilerInfo) -> bool | None:
-    """Whether the device was recorded; None where the settings do not tell."""
-    common = info.config.get("common_config")
-    activities = common.get("activities") if isinstance(common, dict) else None
-    if not isinstance(activities, list):
-        return None
-    return any("NPU" in str(a) for a in activities)
-
-
 def note_missing_tables(
     found: Found, info: ProfilerInfo, names: set[str], notes: list[Note]
 ) -> None:
@@ -57,7 +48,7 @@ def note_missing_tables(
     why = {
         "Level_none": (" (recorded at Level_none)", "（采集级别为 Level_none）"),
     }.get(info.level or "", ("", ""))
-    if recorded_npu(info) is False:
+    if info.options.npu == 0:
         why = (" (only the CPU was recorded)", "（只采集了 CPU）")
     _note_missing_memory(info, names, notes)
     _note_missing_communication(names, notes)
@@ -72,12 +63,11 @@ def _note_missing_memory(info: ProfilerInfo, names: set[str], notes: list[Note])
     blocks = any(n.startswith("operator_memory") for n in names)
     totals = any(n.startswith("memory_record") for n in names)
     if not blocks and not totals:
-        common = info.config.get("common_config")
-        asked = common.get("profile_memory") if isinstance(common, dict) else None
+        asked = info.options.profile_memory
         why = ("", "")
-        if asked is False:
+        if asked == 0:
             why = (" (profile_memory was off)", "（profile_memory 未开启）")
-        elif asked is True:
+        elif asked == 1:
             why = (" although profile_memory was on", "（尽管已开启 profile_memory）")
         notes.append(Note("memory-not-recorded", None, None, {"why": why[0], "why_zh": why[1]}))
     elif not blocks:

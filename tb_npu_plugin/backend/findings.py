@@ -8,6 +8,7 @@ in ``docs/findings.md``.
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import Any
 
 import msgspec
@@ -27,6 +28,8 @@ class Note(msgspec.Struct, frozen=True):
     params: dict[str, Any] = {}
 
 
+#: A rank in the name of a file, which differs between captures that say the same.
+OF_RANK = re.compile(r"_\d+(?=\.(?:db|json)$)")
 _ORDER = {"error": 0, "warning": 1, "info": 2}
 
 
@@ -63,12 +66,21 @@ def render(note: Note, lang: Lang, capture_id: str | None, rank: int | None) -> 
 def ordered(findings: list[Finding]) -> list[Finding]:
     """Most severe first, then by rank and file; what captures share to the word once."""
     merged: dict[tuple[str | None, ...], Finding] = {}
+    told: set[tuple[str | None, ...]] = set()
     for f in findings:
-        key = (f.code, f.file, f.place, f.message, f.remedy)
-        if key in merged:
-            merged[key].ranks += f.ranks
-        else:
-            merged[key] = f
+        itself = (f.code, f.file, f.place, f.message, f.remedy, f.capture_id)
+        if itself in told:  # two readers of one file saw the same
+            continue
+        told.add(itself)
+        alike = OF_RANK.sub("_*", f.file or "")
+        key = (f.code, alike, f.place, f.message, f.remedy)
+        other = merged.setdefault(key, f)
+        if other is not f and f.capture_id == other.capture_id:
+            merged[key + (f.file,)] = f  # noqa: RUF005  # two files of one capture
+        elif other is not f:
+            other.ranks += f.ranks
+            if other.file != f.file:
+                other.file = alike
     return sorted(
         merged.values(),
         key=lambda f: (_ORDER[f.severity], f.code, -1 if f.rank is None else f.rank, f.file or ""),

@@ -12,6 +12,7 @@ import msgspec
 
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.db_identity import identity
+from tb_npu_plugin.backend.readers.profiler_options import Options, options
 from tb_npu_plugin.backend.wording import printable
 
 #: These files are a few KB; anything larger is not one of them.
@@ -38,6 +39,11 @@ class ProfilerInfo:
     metadata: dict[str, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
+
+    @property
+    def options(self) -> Options:
+        """What the profiler was asked to record."""
+        return options(self.config)
 
 
 def read(capture: Path, names: list[str], databases: list[Path]) -> ProfilerInfo:

@@ -37,6 +37,13 @@ from tb_npu_plugin.backend.results.communication import (
     MatrixRank,
     RankMatrix,
 )
+from tb_npu_plugin.backend.results.health import (
+    Capability,
+    CapabilityCase,
+    CapabilityStatus,
+    Health,
+    HealthReply,
+)
 from tb_npu_plugin.backend.results.memory import (
     BlockState,
     Measure,
@@ -64,8 +71,6 @@ from tb_npu_plugin.backend.results.views import (
     Fact,
     Files,
     FilesReply,
-    Health,
-    HealthReply,
     Kernel,
     KernelReply,
     Operator,
@@ -89,6 +94,9 @@ __all__ = [
     "Api",
     "ApiReply",
     "BlockState",
+    "Capability",
+    "CapabilityCase",
+    "CapabilityStatus",
     "CaptureInfo",
     "Captures",
     "CapturesReply",

@@ -1,4 +1,4 @@
-"""Results of overview, step, kernel, health and files."""
+"""Results of overview, step, kernel and files."""
 
 from __future__ import annotations
 
@@ -85,10 +85,6 @@ class Api(msgspec.Struct):
     note: str
 
 
-class Health(msgspec.Struct):
-    findings: list[Finding]
-
-
 class Files(msgspec.Struct):
     table: Table
     settings: list[Fact]
@@ -116,11 +112,6 @@ class OperatorReply(msgspec.Struct):
 
 class ApiReply(msgspec.Struct):
     data: Api
-    meta: Meta
-
-
-class HealthReply(msgspec.Struct):
-    data: Health
     meta: Meta
 
 

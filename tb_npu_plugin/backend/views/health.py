@@ -11,11 +11,6 @@ from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
 
 
-def health(sel: Selected) -> results.Health:
-    """Every finding of the selection, most severe first."""
-    return results.Health(findings(sel))
-
-
 def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
     """Findings of the selection; of one view only if ``view`` is given. Most severe first."""
     out: list[results.Finding] = []

@@ -171,7 +171,7 @@ def _plain(sel: Selected, present: dict[str, bool]) -> list[Col]:
     for name in present:
         if name in known or name in ("rank", "row"):
             continue
-        counter = _counter(name)
+        counter = stored_counter(name)
         if counter:
             columns.append(col(counter, sel.lang, shown=counter.key in SHOWN_COUNTERS))
         else:
@@ -186,7 +186,7 @@ def _plain(sel: Selected, present: dict[str, bool]) -> list[Col]:
     return columns
 
 
-def _counter(column: str) -> Field | None:
+def stored_counter(column: str) -> Field | None:
     """The counter that a stored column holds (``aic_mac_time_ns`` back from its header)."""
     for suffix, unit in (("_ns", ""), ("_bytes_per_s", ""), ("_bytes", "_datas"), ("_ratio", "")):
         if column.endswith(suffix):
@@ -227,7 +227,7 @@ def _grouped(sel: Selected, keys: list[str], source: str, present: dict[str, boo
     add("wait_ns", "duration", "Wait", "等待", "sum(wait_ns)",
         w("Sum of the gaps before these kernels", "这些 Kernel 之前间隔的总和"))  # fmt: skip
     for name in present:
-        f = _counter(name)
+        f = stored_counter(name)
         if f is None:
             continue
         sql, about = _counter_sum(f, present)

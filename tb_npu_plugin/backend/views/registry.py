@@ -13,7 +13,6 @@ from tb_npu_plugin.backend.views import (
     api_statistic,
     communication,
     files,
-    health,
     kernel,
     memory,
     operator,
@@ -21,6 +20,8 @@ from tb_npu_plugin.backend.views import (
     ranks,
     step,
 )
+from tb_npu_plugin.backend.views.capabilities import capabilities
+from tb_npu_plugin.backend.views.health import findings
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,12 @@ VIEWS: dict[str, View] = {
             ranks.GROUPS,
             options=ranks.OPTIONS,
         ),
-        View("health", (), lambda sel, _request: health.health(sel), results.HealthReply),
+        View(
+            "health",
+            (),
+            lambda sel, _request: results.Health(findings(sel), capabilities(sel)),
+            results.HealthReply,
+        ),
         View(
             "files",
             (),

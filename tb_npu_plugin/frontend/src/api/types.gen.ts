@@ -28,6 +28,8 @@ export interface Schema {
   Api: Api;
   HealthReply: HealthReply;
   Health: Health;
+  Capability: Capability;
+  CapabilityCase: CapabilityCase;
   FilesReply: FilesReply;
   Files: Files;
   MemoryReply: MemoryReply;
@@ -298,6 +300,30 @@ export interface HealthReply {
 }
 export interface Health {
   findings: Finding[];
+  capabilities: Capability[];
+}
+/**
+ * One thing that a view can show, merged over the selected captures: ``partial`` where they differ.
+ *
+ * ``cases``: the captures by what holds for them, the poorest first.
+ */
+export interface Capability {
+  key: string;
+  view: string;
+  label: string;
+  status: 'available' | 'missing' | 'partial' | 'reading';
+  cases: CapabilityCase[];
+}
+/**
+ * What holds for some captures alike. ``where``: file or table that is, or would be, the source.
+ */
+export interface CapabilityCase {
+  status: 'available' | 'missing' | 'partial' | 'reading';
+  where: string;
+  reason: string;
+  remedy: string;
+  ranks: (number | null)[];
+  capture_ids: string[];
 }
 export interface FilesReply {
   data: Files;

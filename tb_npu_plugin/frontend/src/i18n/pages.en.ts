@@ -48,6 +48,11 @@ export const pages: Pages = {
     infos: 'Notes',
     alike: (count) => `${n(count)} more of the same kind`,
     fewer: 'Show fewer',
+    capabilities: 'What the views can show',
+    available: 'available',
+    partial: 'partial',
+    missing: 'missing',
+    reading: 'reading',
   },
   files: {
     settings: 'Profiler settings',

@@ -28,7 +28,20 @@ export interface Pages {
     chart: Count;
   };
   health: Record<
-    'fine' | 'fineHint' | 'error' | 'warning' | 'info' | 'errors' | 'warnings' | 'infos' | 'fewer',
+    | 'fine'
+    | 'fineHint'
+    | 'error'
+    | 'warning'
+    | 'info'
+    | 'errors'
+    | 'warnings'
+    | 'infos'
+    | 'fewer'
+    | 'capabilities'
+    | 'available'
+    | 'partial'
+    | 'missing'
+    | 'reading',
     Sentence
   > & { alike: Count };
   files: Record<'settings' | 'noSettings', Sentence>;

@@ -45,6 +45,11 @@ export const pages: Pages = {
     infos: '提示',
     alike: (count) => `还有 ${n(count)} 条同类`,
     fewer: '收起',
+    capabilities: '各视图可显示的内容',
+    available: '可用',
+    partial: '部分',
+    missing: '缺失',
+    reading: '读取中',
   },
   files: { settings: '采集设置', noSettings: '该采集没有记录采集参数。' },
   operator: {

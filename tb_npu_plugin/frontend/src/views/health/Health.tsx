@@ -10,6 +10,7 @@ import { ViewStatus } from '../../components/ViewStatus';
 import { t } from '../../i18n';
 import { selectionQuery } from '../../state/query';
 import { useReply } from '../../state/useReply';
+import { Capabilities } from './Capabilities';
 
 const PLURAL = { error: 'errors', warning: 'warnings', info: 'infos' } as const;
 
@@ -25,7 +26,7 @@ export function Health() {
       </section>
     );
   }
-  const { findings } = reply.data;
+  const { findings, capabilities } = reply.data;
   return (
     <div class={`health${stale ? ' refreshing' : ''}`}>
       <ViewStatus meta={reply.meta} listed />
@@ -39,6 +40,7 @@ export function Health() {
         const own = findings.filter((finding) => finding.severity === level);
         return own.length > 0 && <Group key={level} level={level} findings={own} />;
       })}
+      <Capabilities parts={capabilities} />
     </div>
   );
 }

@@ -1,0 +1,46 @@
+"""Results of health: findings, and what each view can show."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from tb_npu_plugin.backend.results.base import Finding, Meta
+
+#: ``reading``: not known before its file is read. ``missing``: not captured, or lost since.
+CapabilityStatus = Literal["available", "partial", "missing", "reading"]
+
+
+class CapabilityCase(msgspec.Struct):
+    """What holds for some captures alike. ``where``: file or table that is, or would be, the source."""
+
+    status: CapabilityStatus
+    where: str
+    reason: str = ""
+    remedy: str = ""
+    ranks: list[int | None] = []
+    capture_ids: list[str] = []
+
+
+class Capability(msgspec.Struct):
+    """One thing that a view can show, merged over the selected captures: ``partial`` where they differ.
+
+    ``cases``: the captures by what holds for them, the poorest first.
+    """
+
+    key: str
+    view: str
+    label: str
+    status: CapabilityStatus
+    cases: list[CapabilityCase]
+
+
+class Health(msgspec.Struct):
+    findings: list[Finding]
+    capabilities: list[Capability] = []
+
+
+class HealthReply(msgspec.Struct):
+    data: Health
+    meta: Meta

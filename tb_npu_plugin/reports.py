@@ -1,0 +1,41 @@
+"""What a capture can show, and the points of a good one, as text for a terminal."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from tb_npu_plugin.backend import results, wording
+from tb_npu_plugin.backend.selection import Selected
+
+_STATUS = {
+    "available": ("✓", "green", ("available", "可用")),
+    "partial": ("◐", "yellow", ("partial", "部分")),
+    "missing": ("–", "dim", ("missing", "缺失")),
+    "reading": ("…", "blue", ("reading", "读取中")),
+}
+
+
+def who(ranks: list[int | None], sel: Selected) -> str:
+    """``ranks 0-3``; captures without a rank are counted."""
+    known = wording.ranks(ranks)
+    if known and None not in ranks:
+        return sel.word(f"{'ranks' if len(ranks) > 1 else 'rank'} {known}", f"Rank {known}")
+    return sel.word(f"{len(ranks)} capture(s)", f"{len(ranks)} 个采集")
+
+
+def print_capabilities(found: list[results.Capability], out: Console, sel: Selected) -> None:
+    """A line per part of a view; below it why it is not there, and the setting that fills it."""
+    width = max((len(c.key) for c in found), default=0)
+    for part in found:
+        glyph, style, words = _STATUS[part.status]
+        line = Text(f"{glyph} {part.key:{width}}  ")
+        line.append(sel.word(*words), style=style)
+        out.print(line, soft_wrap=True)
+        for case in part.cases:
+            if not case.reason:
+                continue
+            told = f"{who(case.ranks, sel)}: " if len(part.cases) > 1 else ""
+            out.print(Text(f"    {told}{case.reason}"), soft_wrap=True)
+            if case.remedy:
+                out.print(Text(f"    → {case.remedy}", style="dim"), soft_wrap=True)
