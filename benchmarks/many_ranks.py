@@ -1,6 +1,6 @@
 """Many ranks of ordinary size: from process start to everything, and every view after that.
 
-    python benchmarks/many_ranks.py [--ranks 64] [--kernels-per-step 190]
+python benchmarks/many_ranks.py [--ranks 64] [--kernels-per-step 190]
 """
 
 from __future__ import annotations

@@ -306,3 +306,14 @@ def test_every_row_of_the_real_captures(level1: Captures) -> None:
     assert modules["component"].nunique() == 77
     assert level1.static_memory().empty
     assert set(level1.memory_blocks(rank=1)["device"]) == {1}
+
+
+def test_blocks_of_cann_alone_tell_their_lifetime_instead_of_their_release(read: Reader) -> None:
+    """msprof's own export: no release column, a timestamp in its name, GE's blocks only."""
+    header = "Device_id,Name,Size(KB),Allocation Time(us),Duration(us)"
+    rows = "0,MatMul1,64,1000.5,250.25\n0,Add1,8,2000,"
+    found = read(f"{header}\n{rows}\n", "operator_memory_20250109081000.csv")
+    assert [int(v) for v in found.frame["release_ns"].dropna()] == [1_250_750]
+    assert column(found.frame, "state") == ["released", "held"]
+    assert column(found.frame, "component") == ["GE", "GE"]
+    assert "column-missing" not in found.codes

@@ -11,8 +11,10 @@ from tb_npu_plugin.backend.readers.csv_file import open_csv
 from tb_npu_plugin.backend.readers.memory_cells import check_times, device_labels, missing_columns
 from tb_npu_plugin.backend.schema import MEMORY_BLOCKS, block_state_sql
 
-VERSION = 1
+VERSION = 2
 TABLES = ("memory_blocks",)
+#: torch_npu's own, with the framework's blocks; CANN's exports carry a time in their name.
+_OF_TORCH = re.compile(r"^operator_memory\.csv(\.gz)?$")
 _NAME = re.compile(r"^operator_memory(_slice)?(_\d+)*\.csv(\.gz)?$")
 
 
@@ -26,17 +28,25 @@ def read(source: Source) -> Iterator[Rows]:
     items, missing = columns_sql(csv, MEMORY_BLOCKS)
     items = device_labels(csv, MEMORY_BLOCKS, items)
     absent = {f.key for f in missing}
+    if not {"alloc_ns", "dur_ns"} & absent:
+        absent -= {"release_ns"}  # an export of CANN alone tells the lifetime instead
     missing_columns(
         source, MEMORY_BLOCKS, absent, ("name", "size_bytes", "alloc_ns", "release_ns", "dur_ns")
     )
+    of_cann = f"NOT {bool(_OF_TORCH.match(source.path.name))} OR starts_with(name, 'cann::')"
     derived = (
         f"{block_state_sql()} AS state, "
-        "CASE WHEN starts_with(name, 'cann::') THEN 'GE' ELSE 'PTA' END AS component, "
+        f"CASE WHEN {of_cann} THEN 'GE' ELSE 'PTA' END AS component, "
         "coalesce(dur_ns, CAST(release_ns - alloc_ns AS DOUBLE)) AS dur_ns"
     )
+    released = "coalesce(release_ns, CAST(alloc_ns + dur_ns AS BIGINT)) AS release_ns"
+    no_release = any(f.key == "release_ns" for f in missing)
 
     def sql() -> str:
-        return f"SELECT * REPLACE ({derived}) FROM (SELECT {', '.join(items)} FROM {csv.scan()})"
+        rows = f"(SELECT {', '.join(items)} FROM {csv.scan()})"
+        if no_release:
+            rows = f"(SELECT * REPLACE ({released}) FROM {rows})"
+        return f"SELECT * REPLACE ({derived}) FROM {rows}"
 
     def check(table: str) -> None:
         check_blocks(source, table, absent)

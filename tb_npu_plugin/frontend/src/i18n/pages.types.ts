@@ -131,6 +131,7 @@ export interface Pages {
   ranks: Record<
     | 'suspects'
     | 'nobody'
+    | 'reading'
     | 'deviation'
     | 'deviationHint'
     | 'below'

@@ -44,7 +44,7 @@ export function RanksPage() {
         </p>
       )}
       {some && data.grid.ranks.length > 1 && (
-        <Suspects suspects={data.suspects} ready={meta.state === 'ready'} />
+        <Suspects suspects={data.suspects} read={meta.state !== 'ingesting'} />
       )}
       {data.grid.measures.some((each) => each.scores.some((score) => score !== null)) && (
         <Deviation grid={data.grid} />

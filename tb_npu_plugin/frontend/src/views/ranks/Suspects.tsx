@@ -7,19 +7,20 @@ import { t } from '../../i18n';
 
 interface Props {
   suspects: readonly Suspect[];
-  ready: boolean;
+  /** Whether all of it has been read: who stands out among the first few says nothing. */
+  read: boolean;
 }
 
-export function Suspects({ suspects, ready }: Props) {
+export function Suspects({ suspects, read }: Props) {
   const words = t.value.ranks;
-  if (suspects.length === 0 && !ready) return null;
   return (
     <section class="card" aria-label={words.suspects}>
       <header class="card-head">
         <h2>{words.suspects}</h2>
       </header>
-      {suspects.length === 0 && <p class="quiet empty-line">{words.nobody}</p>}
-      {suspects.map((each) => (
+      {!read && <p class="quiet empty-line">{words.reading}</p>}
+      {read && suspects.length === 0 && <p class="quiet empty-line">{words.nobody}</p>}
+      {(read ? suspects : []).map((each) => (
         <article key={each.headline} class="finding">
           <Severity level={each.severity} />
           <div class="finding-body">
