@@ -90,6 +90,10 @@ bench: $(VENV)/.test static
 	$(BIN)/python benchmarks/many_ranks.py
 	$(BIN)/python benchmarks/trace_ingest.py
 
+# About an hour; more or less with FUZZ=2000 damaged copies of each file.
+fuzz: $(VENV)/.test static
+	TB_NPU_FUZZ=$(or $(FUZZ),2000) $(BIN)/python -m pytest -n 2 tests/readers/test_fuzz.py
+
 wheel: $(VENV)/.test static
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m build --outdir dist --wheel handler

@@ -149,13 +149,23 @@ def ranks(
 
 @app.command()
 def check(
-    path: Logdir, format: Format = Format.table, lang: Lang = "en", cache: CacheOption = None
+    path: Logdir,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Also go through what a good capture holds.")
+    ] = False,
+    format: Format = Format.table,
+    lang: Lang = "en",
+    cache: CacheOption = None,
 ) -> None:
-    """Print what is missing, broken or suspicious; exit 1 if something is an error."""
+    """Print what is missing, broken or suspicious; exit 1 if something is an error.
+
+    With --strict also every point of a good capture (counters, statistics, whole trace, all steps of
+    the schedule, …), and exit 1 if one is missed.
+    """
     from tb_npu_plugin.terminal import check_all, opened
 
     with opened(path, cache) as captures:
-        raise typer.Exit(check_all(captures, lang, format.value, out))
+        raise typer.Exit(check_all(captures, lang, format.value, out, strict=strict))
 
 
 @app.command()

@@ -39,3 +39,23 @@ def print_capabilities(found: list[results.Capability], out: Console, sel: Selec
             out.print(Text(f"    {told}{case.reason}"), soft_wrap=True)
             if case.remedy:
                 out.print(Text(f"    → {case.remedy}", style="dim"), soft_wrap=True)
+
+
+_POINT = {"ok": ("✓", "green"), "missed": ("✖", "red"), "none": ("–", "dim")}
+
+
+def print_points(points: list[results.Point], out: Console, names: dict[str, str]) -> None:
+    """A line per point of a good capture; below it what is missed, where, and the remedy."""
+    shown = ""
+    for point in points:
+        if point.capture_id != shown:
+            shown = point.capture_id
+            out.print(Text(names.get(shown, shown), style="bold"), soft_wrap=True)
+        glyph, style = _POINT[point.status]
+        out.print(Text(f"  {glyph} ", style=style) + Text(point.label), soft_wrap=True)
+        if point.status == "ok":
+            continue
+        where = f"{point.file}: " if point.file else ""
+        out.print(Text(f"      {where}{point.message}", style="dim"), soft_wrap=True)
+        if point.remedy and point.status == "missed":
+            out.print(Text(f"      → {point.remedy}", style="dim"), soft_wrap=True)

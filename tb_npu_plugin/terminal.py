@@ -28,9 +28,10 @@ from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.tables import TableRequest, csv_cell
 from tb_npu_plugin.backend.views import captures as captures_view
 from tb_npu_plugin.backend.views import health
+from tb_npu_plugin.backend.views.acceptance import acceptance
 from tb_npu_plugin.backend.views.registry import VIEWS
 from tb_npu_plugin.frames import Captures
-from tb_npu_plugin.reports import print_capabilities
+from tb_npu_plugin.reports import print_capabilities, print_points
 
 MAX_CELL = 44
 #: Control and bidirectional characters: a name must not move the cursor or turn text around.
@@ -137,25 +138,32 @@ def show_view(
         _findings([f for f in health.findings(sel) if view in f.views], out)
 
 
-def check_all(captures: Captures, lang: str, format: str, out: Console) -> int:
-    """Findings of every recording; 1 if one is an error."""
+def check_all(
+    captures: Captures, lang: str, format: str, out: Console, *, strict: bool = False
+) -> int:
+    """Findings of every recording; 1 if one is an error, or with ``strict`` a point is missed."""
     found: list[results.Finding] = []
+    points: list[results.Point] = []
     store = captures._store
     _read(store, partial(store.fetch, store.captures(), ["tracks"]))  # also big traces
     for run, recordings in store.runs.items():
         for recording in recordings:
             sel = captures.select(run=run, recording=recording.recording, lang=lang)
             found += health.findings(sel)
+            points += acceptance(sel) if strict else []
+    names = {c.capture_id: f"{c.run}/{c.name}" for c in captures}
     if format == "json":
-        _print_json(found)
+        _print_json({"findings": found, "points": points} if strict else found)
     elif format == "csv":
         _findings(found, out, "csv")
     elif found:
-        names = {c.capture_id: f"{c.run}/{c.name}" for c in captures}
         _findings(found, out, names=names)
     else:
         out.print(f"{len(captures)} capture(s): nothing to report.")
-    return 1 if any(f.severity == "error" for f in found) else 0
+    if strict and format == "table":
+        print_points(points, out, names)
+    missed = any(p.status == "missed" for p in points)
+    return 1 if missed or any(f.severity == "error" for f in found) else 0
 
 
 def _overview(data: results.Overview, sel: Selected, out: Console) -> None:

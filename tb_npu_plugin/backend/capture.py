@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from tb_npu_plugin.backend.capture_notes import note_missing_tables, note_without_analysis
 from tb_npu_plugin.backend.discovery import OUTPUT, Found
 from tb_npu_plugin.backend.findings import Note
-from tb_npu_plugin.backend.readers import manifest, profiler_info, torch_info
+from tb_npu_plugin.backend.readers import manifest, parser_logs, profiler_info, torch_info
 from tb_npu_plugin.backend.readers.db_file import LOGS
 from tb_npu_plugin.backend.readers.db_identity import NAME
 from tb_npu_plugin.backend.readers.manifest import Manifest
@@ -103,7 +103,7 @@ def describe(found: Found) -> Capture:
     told = manifest.read(home)
     info = _with_manifest(info, told)
     rank = _rank(name, info, told, notes)
-    notes += _manifest_notes(told, found)
+    notes += _manifest_notes(told, found) + parser_logs.failed(home)
     names = set(output_names)
     files = _without_older_exports(files, notes)
     exported = any(exported_by_msprof(f.rel) for f in files)

@@ -224,6 +224,15 @@ KINDS: dict[str, Kind] = {
         ("The handler could not finish this capture: {reason}", "tb-npu analyse {path}"),
         ("handler 未能完成该采集：{reason}", "tb-npu analyse {path}"),
     ),
+    "parser-failed": Kind(
+        "warning", ("overview", "files"),
+        ("{parser} failed during the analysis: {error}",
+         "What it writes is missing or not whole. Analyse again: tb-npu analyse PATH; if it fails "
+         "again, on another (local) filesystem: tb-npu analyse PATH --scratch DIR"),
+        ("解析时 {parser} 失败：{error}",
+         "其输出缺失或不完整。请重新解析：tb-npu analyse PATH；若仍失败，换到其他（本地）文件系统："
+         "tb-npu analyse PATH --scratch DIR"),
+    ),
     "growing": Kind(
         "info", ("overview", "kernel", "step"),
         ("Still being written: it is read again when its files stop changing.", "Wait; nothing to do."),

@@ -43,6 +43,8 @@ from tb_npu_plugin.backend.results.health import (
     CapabilityStatus,
     Health,
     HealthReply,
+    Point,
+    PointStatus,
 )
 from tb_npu_plugin.backend.results.memory import (
     BlockState,
@@ -134,6 +136,8 @@ __all__ = [
     "OperatorReply",
     "Overview",
     "OverviewReply",
+    "Point",
+    "PointStatus",
     "Progress",
     "ProgressReply",
     "RankGrid",

@@ -36,6 +36,22 @@ class Capability(msgspec.Struct):
     cases: list[CapabilityCase]
 
 
+PointStatus = Literal["ok", "missed", "none"]
+
+
+class Point(msgspec.Struct):
+    """One point that a good capture fulfils. ``none``: it does not apply to this capture."""
+
+    key: str
+    label: str
+    status: PointStatus
+    capture_id: str
+    rank: int | None
+    file: str | None = None
+    message: str = ""
+    remedy: str = ""
+
+
 class Health(msgspec.Struct):
     findings: list[Finding]
     capabilities: list[Capability] = []
