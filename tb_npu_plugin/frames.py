@@ -174,11 +174,7 @@ class Captures:
         query = ranks.ranks_query(sel, "")
         if query is None:
             return pd.DataFrame(columns=["rank", "capture"])
-        with closing(self._store.cursor()) as cursor:
-            columns = cursor.execute(
-                f"SELECT * EXCLUDE (part) FROM {query.source} ORDER BY part"
-            ).fetchnumpy()
-        return pd.DataFrame({name: _series(values) for name, values in columns.items()})
+        return self._rows(query.source, "part")
 
     def tracks(self, **selection: Any) -> pd.DataFrame:
         """Tracks of the traces in display order: ``track, kind`` (python, cann, hardware,
@@ -241,9 +237,12 @@ class Captures:
         )  # fmt: skip
         if source is None:
             return pd.DataFrame(columns=["rank", "capture", *(f.key for f in schema.fields)])
+        return self._rows(source, "part, row")
+
+    def _rows(self, source: str, order: str) -> pd.DataFrame:
         with closing(self._store.cursor()) as cursor:
             columns = cursor.execute(
-                f"SELECT * EXCLUDE (part) FROM {source} ORDER BY part, row"
+                f"SELECT * EXCLUDE (part) FROM {source} ORDER BY {order}"
             ).fetchnumpy()
         return pd.DataFrame({name: _series(values) for name, values in columns.items()})
 

@@ -33,6 +33,7 @@ class NpuPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         self._flags = context.flags
         self._logdir = context.logdir or ""
         self._store: Store | None = None
+        self._app: Any = None
         self._lock = threading.Lock()
         # Imports take a third of a second; TensorBoard's own start-up goes on meanwhile.
         threading.Thread(target=self._start, name="npu-start", daemon=True).start()
@@ -77,9 +78,11 @@ class NpuPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return {"/*": self._serve}
 
     def _serve(self, environ: dict[str, Any], start_response: Any) -> Any:
-        from tb_npu_plugin.backend.api import dispatch
+        if self._app is None:
+            from tb_npu_plugin.backend.api import dispatch
 
-        return dispatch(self.store, f"/data/plugin/{PLUGIN_NAME}")(environ, start_response)
+            self._app = dispatch(self.store, f"/data/plugin/{PLUGIN_NAME}")
+        return self._app(environ, start_response)
 
     def is_active(self) -> bool:
         """From memory, at once: TensorBoard asks on every listing. True until the first scan ends."""

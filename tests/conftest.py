@@ -7,17 +7,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from small_captures import OUTPUT, Read, read_file
+from small_captures import OUTPUT, Read, read_file, shared_path
 
 from tb_npu_plugin.frames import Captures, load
-
-REPOSITORY = Path(__file__).resolve().parents[1]
 
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
     """The directory of real captures and cases ($TB_NPU_SHARED, else ../shared)."""
-    path = Path(os.environ.get("TB_NPU_SHARED") or REPOSITORY.parent / "shared")
+    path = shared_path()
     if not (path / "captures").is_dir():
         missing = f"no real captures at {path}: set TB_NPU_SHARED"
         if os.environ.get("TB_NPU_REQUIRE_SHARED") == "1":

@@ -65,6 +65,12 @@ def info(rank: int | None = None, start_ns: int | None = None, end_ns: int | Non
     return out
 
 
+def shared_path() -> Path:
+    """Where the real captures are, if anywhere: $TB_NPU_SHARED, else ../shared."""
+    told = os.environ.get("TB_NPU_SHARED")
+    return Path(told) if told else Path(__file__).resolve().parents[2] / "shared"
+
+
 class Read(NamedTuple):
     """A file as read: its tables, its findings, the traceback if the reader failed."""
 

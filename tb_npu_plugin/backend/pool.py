@@ -41,7 +41,8 @@ class Pool:
     ) -> None:
         """``first``: a worker process that was started ahead of time. ``helper``: one more may
         help with many small files."""
-        self._waiting: list[tuple[int, int, Job]] = []
+        self._small: list[tuple[int, int, Job]] = []
+        self._big: list[tuple[int, int, Job]] = []
         self._count = itertools.count()
         self._listener = listener
         self._workers = workers
@@ -62,7 +63,8 @@ class Pool:
         """Queue ``job``; a lower ``priority`` is served first. A job may be queued again with a
         more urgent one: what is in the cache by then costs nothing."""
         with self._lock:
-            heapq.heappush(self._waiting, (priority, next(self._count), job))
+            waiting = self._small if job.size <= SMALL_BYTES else self._big
+            heapq.heappush(waiting, (priority, next(self._count), job))
             self._arrived.notify_all()
             if len(self._threads) < self._workers and not self._closed:
                 self._add_thread(None)
@@ -70,7 +72,7 @@ class Pool:
     def _call_helper(self) -> None:
         """Called when a job is done: the first files of a page are not held up by its start."""
         with self._lock:
-            many = len(self._waiting) > HELPER_FROM
+            many = len(self._small) + len(self._big) > HELPER_FROM
             if self._helper and many and len(self._threads) == self._workers and not self._closed:
                 self._add_thread(None)
 
@@ -104,18 +106,11 @@ class Pool:
     def _take(self, small_only: bool, timeout: float | None) -> Job | None:
         """The most urgent job, off the list; None after ``timeout`` or when the pool is closed."""
 
-        def found() -> tuple[int, int, Job] | None:
-            fitting = (w for w in self._waiting if not small_only or w[2].size <= SMALL_BYTES)
-            return min(fitting, key=lambda w: w[:2], default=None)
-
+        waiting = (self._small,) if small_only else (self._small, self._big)
         with self._lock:
-            self._arrived.wait_for(lambda: self._closed or found(), timeout)
-            best = None if self._closed else found()
-            if best is None:
-                return None
-            self._waiting.remove(best)
-            heapq.heapify(self._waiting)
-            return best[2]
+            self._arrived.wait_for(lambda: self._closed or any(waiting), timeout)
+            there = [] if self._closed else [heap for heap in waiting if heap]
+            return heapq.heappop(min(there))[2] if there else None
 
     def _serve(self, process: subprocess.Popen[bytes] | None, small_only: bool) -> None:
         while not self._closed:

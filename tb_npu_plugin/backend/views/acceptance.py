@@ -14,13 +14,17 @@ from tb_npu_plugin.backend.views.capabilities import capabilities
 from tb_npu_plugin.backend.views.health import findings
 from tb_npu_plugin.backend.wording import printable
 
-#: Points that stand for what a view can show: key, label, parts, least level they are recorded at.
+_READABLE = ("Everything that is there can be read", "已有内容均可读取")
+_PARSED = ("No parser failed", "没有解析器失败")
+#: Findings of an analysis that has not ended, whatever their severity.
+_UNFINISHED = ("analysis-incomplete", "growing", "raw-only")
+#: Points that stand for what a view can show: key, label, part, least level they are recorded at.
 _PARTS = (
-    ("kernels", ("Kernels with types and shapes", "Kernel 含类型与 Shape"), ("kernel",), 0),
-    ("counters", ("Hardware counters of kernels", "Kernel 硬件计数器"), ("kernel.counters",), 0),
-    ("statistics", ("Statistics by operator type", "按算子类型的统计"), ("kernel.statistic",), 1),
-    ("api", ("Host API statistics", "Host API 统计"), ("api",), 1),
-    ("trace", ("A whole trace", "完整的 trace"), ("timeline",), 0),
+    ("kernels", ("Kernels with types and shapes", "Kernel 含类型与 Shape"), "kernel", 0),
+    ("counters", ("Hardware counters of kernels", "Kernel 硬件计数器"), "kernel.counters", 0),
+    ("statistics", ("Statistics by operator type", "按算子类型的统计"), "kernel.statistic", 1),
+    ("api", ("Host API statistics", "Host API 统计"), "api", 1),
+    ("trace", ("A whole trace", "完整的 trace"), "timeline", 0),
 )
 
 
@@ -35,10 +39,17 @@ def _points(sel: Selected, capture: Capture) -> list[Point]:
     own = replace(sel, captures=[capture], provenance={})
     parts = {c.key: c for c in capabilities(own)}
     level = capture.info.options.level
-    found = [_errors(own, capture), _parsers(own, capture)]
-    for key, label, names, least in _PARTS:
+    told = findings(own)
+    unreadable = [f for f in told if f.severity == "error"]
+    unreadable += [f for f in told if f.code in _UNFINISHED]
+    failed = [f for f in told if f.code == "parser-failed"]
+    found = [
+        _without(own, capture, "readable", _READABLE, unreadable),
+        _without(own, capture, "parsers", _PARSED, failed),
+    ]
+    for key, label, part, least in _PARTS:
         skip = level is not None and level < least
-        point = _of_part(own, capture, key, label, parts[names[0]], skip=skip)
+        point = _of_part(own, capture, key, label, parts[part], skip=skip)
         if key == "trace" and point.status == "missed" and _only_traced(own):
             point.remedy = _scratch(own, capture)
         found.append(point)
@@ -84,25 +95,15 @@ def _scratch(sel: Selected, capture: Capture) -> str:
     )
 
 
-def _errors(sel: Selected, capture: Capture) -> Point:
-    """No finding of severity error, the analysis has ended, and nothing is being written."""
-    label = ("Everything that is there can be read", "已有内容均可读取")
-    bad = [f for f in findings(sel) if f.severity == "error"]
-    bad += [f for f in findings(sel) if f.code in ("analysis-incomplete", "growing", "raw-only")]
+def _without(
+    sel: Selected, capture: Capture, key: str, label: tuple[str, str], bad: list[results.Finding]
+) -> Point:
+    """A point that is fulfilled where there is none of ``bad``; else the first of them says why not."""
     if not bad:
-        return _point(sel, capture, "readable", label, "ok")
+        return _point(sel, capture, key, label, "ok")
     first = bad[0]
-    return _point(sel, capture, "readable", label, "missed", first.message, first.remedy,
+    return _point(sel, capture, key, label, "missed", first.message, first.remedy,
                   " ".join(filter(None, (first.file, first.place))))  # fmt: skip
-
-
-def _parsers(sel: Selected, capture: Capture) -> Point:
-    label = ("No parser failed", "没有解析器失败")
-    bad = [f for f in findings(sel) if f.code == "parser-failed"]
-    if not bad:
-        return _point(sel, capture, "parsers", label, "ok")
-    return _point(sel, capture, "parsers", label, "missed", bad[0].message, bad[0].remedy,
-                  " ".join(filter(None, (bad[0].file, bad[0].place))))  # fmt: skip
 
 
 def _steps(sel: Selected, capture: Capture) -> Point:

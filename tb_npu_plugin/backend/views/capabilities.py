@@ -28,6 +28,8 @@ _LIMITING = (
     "db-steps-missing", "steps-unmarked", "spreadsheet-times", "memory-times-rounded",
 )  # fmt: skip
 _EMPTY = ("kernels-empty", "memory-empty", "communication-empty", "trace-empty")
+#: Stands among the filled columns of kernels where some are communication operations.
+COMMUNICATES = "communication"
 _ORDER: tuple[results.CapabilityStatus, ...] = ("missing", "partial", "reading", "available")
 
 
@@ -133,6 +135,9 @@ def _filled(sel: Selected, table: str) -> dict[str, _Filled]:
     counters = [c for c in there if stored_counter(c)] if COUNTER in wanted else []
     columns = [*sorted((wanted - {COUNTER}) & set(there)), *counters]
     tests = "".join(f", bool_or({ident(c)} IS NOT NULL)" for c in columns)
+    if table == "kernels":
+        columns.append(COMMUNICATES)
+        tests += f", bool_or({is_communication('core')})"
     sql = f"SELECT part, count(*){tests} FROM {source} GROUP BY part"
     out: dict[str, _Filled] = {}
     for part, rows, *held in sel.query(lambda c: c.execute(sql).fetchall()):
@@ -229,11 +234,7 @@ def _no_communication(
     notes = [n for s in sel.store.files(capture.capture_id) for n in s.notes]
     if any(n.code == "communication-missing" for n in notes):
         return False
-    source = sel.source("kernels", steps=False, devices=False)
-    at = sel.captures.index(capture)
-    sql = f"SELECT count(*) FROM {source} WHERE part = {at} AND {is_communication('core')}"
-    row = sel.query(lambda c: c.execute(sql).fetchone())
-    return bool(row and row[0] == 0)
+    return COMMUNICATES not in filled["kernels"][capture.capture_id].columns
 
 
 def _without_columns(

@@ -79,7 +79,8 @@ def computing_evidence(
     others: Sequence[int], excess_ns: float,
 ) -> list[str]:  # fmt: skip
     """Kernel types that take longer, and the clock if it is lower."""
-    lines = [clock_line(sel, m, part)] if clock_line(sel, m, part) else []
+    clock = clock_line(sel, m, part)
+    lines = [clock] if clock else []
     for name, more, usual in excesses(sums, part, others, excess_ns):
         share = f" (+{wording.percent(more / usual)})" if usual > 0 else ""
         lines.append(sel.word(f"{name}: +{wording.duration(more)} a step{share}",

@@ -35,7 +35,6 @@ class _Case:
     headline: str = ""
     evidence: list[str] = field(default_factory=list)
     view: str = "ranks"
-    severity: str = "warning"
 
 
 def suspects(sel: Selected, m: Measures) -> list[Suspect]:
@@ -54,7 +53,7 @@ def suspects(sel: Selected, m: Measures) -> list[Suspect]:
     _host(sel, m, cases, {p: hosts[p] for p in hosts if p not in computing})
     for part, cost in late.items():
         case = cases.setdefault(part, _Case(part))
-        _add_late(sel, m, case, cost)
+        _add_late(sel, case, cost)
     ordered = sorted(cases.values(), key=lambda c: (-c.cost_ns, c.part))[:MAX_SUSPECTS]
     found = [
         Suspect(
@@ -173,7 +172,7 @@ def _host(sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, 
         )  # fmt: skip
 
 
-def _add_late(sel: Selected, m: Measures, case: _Case, delay: float) -> None:
+def _add_late(sel: Selected, case: _Case, delay: float) -> None:
     w, text = sel.word, wording.duration
     name = sel.rank_label(sel.captures[case.part])
     worst = _worst(sel, case.part)
@@ -183,7 +182,6 @@ def _add_late(sel: Selected, m: Measures, case: _Case, delay: float) -> None:
     else:
         case.headline = w(f"{name} comes last: the others wait {text(delay)} a step for it",
                           f"{name} 最后到达：其他卡每 Step 等待它 {text(delay)}")  # fmt: skip
-        case.view = "ranks"
     case.cost_ns = max(case.cost_ns, delay)
     if worst:
         case.evidence.append(worst)

@@ -27,34 +27,35 @@ def ranks(sel: Selected, request: TableRequest) -> results.Ranks:
     """The comparison, and a page of its table (``group=collective``: of matched collectives)."""
     if sel.options.get("only", "table") != "table":
         raise RequestError(400, "bad-option", "only can be: table.")
-    found = measures(sel) if request.group != "collective" or not sel.options else Measures(0)
-    query = _query(sel, request.group, found)
-    table = page(sel.store, query, request) if query else empty_table(_groups(sel))
     if sel.options:
-        return results.Ranks(_note(sel), [], results.RankGrid([], [], 0), table)
+        query = ranks_query(sel, request.group)
+        return results.Ranks(
+            _note(sel), [], results.RankGrid([], [], 0), _page(sel, query, request)
+        )
+    found = measures(sel)
+    query = ranks_query(sel, request.group, found)
     order = _order(sel, found, "" if request.group else request.sort)
     return results.Ranks(
-        note=_note(sel), suspects=suspects(sel, found), grid=_grid(sel, found, order), table=table
+        _note(sel), suspects(sel, found), _grid(sel, found, order), _page(sel, query, request)
     )
 
 
-def ranks_query(sel: Selected, group: str) -> Query | None:
-    """The table of a grouping; None while nothing has been read.
+def _page(sel: Selected, query: Query | None, request: TableRequest) -> results.Table:
+    return page(sel.store, query, request) if query else empty_table(_groups(sel))
+
+
+def ranks_query(sel: Selected, group: str, found: Measures | None = None) -> Query | None:
+    """The table of a grouping; None while nothing has been read. ``found``: if known already.
 
     Raises RequestError 400 for an unknown group.
     """
-    return _query(sel, group, Measures(0) if group == "collective" else measures(sel))
-
-
-def _query(sel: Selected, group: str, found: Measures) -> Query | None:
     if group not in GROUPS:
         raise RequestError(400, "bad-group", f"Ranks cannot be grouped by {group!r}.",
                            f"Groups: {', '.join(g for g in GROUPS if g)}")  # fmt: skip
     if group == "collective":
         return _collectives(sel)
-    if not found.all:
-        return None
-    return _table(sel, group, found)
+    found = found or measures(sel)
+    return _table(sel, group, found) if found.all else None
 
 
 def _groups(sel: Selected) -> list[str]:

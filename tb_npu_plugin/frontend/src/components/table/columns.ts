@@ -85,7 +85,7 @@ export function viewColumn(
   const scale = scaleOf(column, figures, measure);
   const text = (value: unknown): string => {
     if (scale) return formatScaled(value as Num, scale);
-    return measure ? measure.format(value as Num) : plainText(column, value, words);
+    return valueText(column, value, words, measure);
   };
   const unit = scale?.unit.name ?? '';
   const figure = FIGURES.has(column.kind);
@@ -105,6 +105,16 @@ export function viewColumn(
   };
 }
 
+/** A value on its own, with its unit. */
+export function valueText(
+  column: Pick<Column, 'kind'>,
+  value: unknown,
+  words: Dictionary,
+  measure = MEASURES[column.kind],
+): string {
+  return measure ? measure.format(value as Num) : plainText(column, value, words);
+}
+
 function scaleOf(column: Column, values: readonly Num[], measure?: Measure): Scale | null {
   if (measure) return columnScale(values, measure.units);
   // Positions are compared: all of them in ms down to the µs, beyond a minute in s.
@@ -115,7 +125,7 @@ function scaleOf(column: Column, values: readonly Num[], measure?: Measure): Sca
     : { unit: TIME_UNITS[1] as Unit, decimals: 3 };
 }
 
-function plainText(column: Column, value: unknown, words: Dictionary): string {
+function plainText(column: Pick<Column, 'kind'>, value: unknown, words: Dictionary): string {
   const num = value as Num;
   switch (column.kind) {
     case 'ratio':

@@ -1,12 +1,11 @@
 /** Everything that is missing, broken or suspicious, worst first, and what to do about it. */
 import { useState } from 'preact/hooks';
 import type { Finding, HealthReply } from '../../api/types.gen';
-import { Failure } from '../../components/Failure';
 import { FindingItem } from '../../components/FindingItem';
 import { Notice } from '../../components/Notice';
 import { LEVELS, type Level, Severity } from '../../components/Severity';
-import { Skeleton } from '../../components/Skeleton';
 import { ViewStatus } from '../../components/ViewStatus';
+import { Waiting } from '../../components/Waiting';
 import { t } from '../../i18n';
 import { selectionQuery } from '../../state/query';
 import { useReply } from '../../state/useReply';
@@ -17,15 +16,7 @@ const PLURAL = { error: 'errors', warning: 'warnings', info: 'infos' } as const;
 export function Health() {
   const { reply, error, stale } = useReply<HealthReply>('health', selectionQuery());
   const words = t.value.health;
-  if (!reply) {
-    return error ? (
-      <Failure error={error} />
-    ) : (
-      <section class="card">
-        <Skeleton rows={8} />
-      </section>
-    );
-  }
+  if (!reply) return <Waiting error={error} />;
   const { findings, capabilities } = reply.data;
   return (
     <div class={`health${stale ? ' refreshing' : ''}`}>

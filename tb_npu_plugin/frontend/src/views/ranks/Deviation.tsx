@@ -2,16 +2,9 @@
 import { useMemo } from 'preact/hooks';
 import type { RankGrid, RankMeasure } from '../../api/types.gen';
 import { RankMap } from '../../charts/RankMap';
+import { valueText } from '../../components/table/columns';
 import { t } from '../../i18n';
-import {
-  exact,
-  formatBytes,
-  formatDuration,
-  formatFrequency,
-  formatInt,
-  formatNumber,
-  type Num,
-} from '../../lib/format';
+import { exact, formatNumber, type Num } from '../../lib/format';
 import { navigate, openView, params } from '../../state/route';
 
 export function Deviation({ grid }: { grid: RankGrid }) {
@@ -86,18 +79,7 @@ function Scale() {
 }
 
 function formatted(measure: RankMeasure, value: Num): string {
-  switch (measure.kind) {
-    case 'bytes':
-      return formatBytes(value);
-    case 'int':
-      return formatInt(value);
-    case 'frequency':
-      return formatFrequency(value);
-    case 'duration':
-      return formatDuration(value);
-    default:
-      return formatNumber(value);
-  }
+  return valueText(measure, value, t.value);
 }
 
 function full({ kind }: RankMeasure, value: Num): string {

@@ -1,11 +1,10 @@
 /** Ranks: who holds the others up, every rank against the median, and the collectives they share. */
 import type { RanksReply } from '../../api/types.gen';
-import { Failure } from '../../components/Failure';
 import { Strip } from '../../components/Notice';
-import { Skeleton } from '../../components/Skeleton';
 import { LongText } from '../../components/Text';
 import { DataTable } from '../../components/table/DataTable';
 import { ViewStatus } from '../../components/ViewStatus';
+import { Waiting } from '../../components/Waiting';
 import { t } from '../../i18n';
 import { selectionQuery } from '../../state/query';
 import { params } from '../../state/route';
@@ -23,15 +22,7 @@ export function RanksPage() {
     ...(group ? {} : { sort }),
     limit: 1,
   });
-  if (!reply) {
-    return error ? (
-      <Failure error={error} />
-    ) : (
-      <section class="card">
-        <Skeleton rows={8} />
-      </section>
-    );
-  }
+  if (!reply) return <Waiting error={error} />;
   const { data, meta } = reply;
   const some = data.grid.measures.length > 0;
   return (
