@@ -133,7 +133,8 @@ def show_view(
     else:
         if getattr(data, "note", ""):
             out.print(Text(data.note, style="dim"), soft_wrap=True)
-        _suspects(getattr(data, "suspects", []), out)
+        if isinstance(data, results.Ranks):
+            _suspects(data, out)
         _table(data.table, out, sel)
         _findings([f for f in health.findings(sel) if view in f.views], out)
 
@@ -187,8 +188,10 @@ def _overview(data: results.Overview, sel: Selected, out: Console) -> None:
     _findings(data.findings, out)
 
 
-def _suspects(suspects: list[results.Suspect], out: Console) -> None:
-    for suspect in suspects:
+def _suspects(data: results.Ranks, out: Console) -> None:
+    if data.verdict:
+        out.print(Text(data.verdict), soft_wrap=True)
+    for suspect in data.suspects:
         out.print(Text(suspect.headline, style="bold"), soft_wrap=True)
         for line in suspect.evidence:
             out.print(Text(f"  {line}"), soft_wrap=True)

@@ -96,6 +96,7 @@ def test_a_sound_job_has_no_suspects(tmp_path: Path, opened: Opener, seed: int) 
     write_sample(tmp_path / "job", ranks=16, steps=2, kernels_per_step=200, seed=seed)
     view = look(opened(tmp_path / "job"))
     assert view.suspects == []
+    assert "No rank and no link stands out" in view.verdict
     assert len(view.grid.ranks) == view.grid.total_ranks == 16
 
 
@@ -144,6 +145,14 @@ def test_the_order_of_the_table_is_that_of_the_picture(tmp_path: Path, opened: O
     assert query is not None
     text = "".join(rows_csv(captures._store, query, TableRequest()))
     assert text.count("\n") == 6
+
+
+def test_without_waits_nobody_is_cleared(level0: Captures) -> None:
+    """Level0 records none: rank 0 takes 15 ms longer, and nothing tells whether it was late."""
+    view = look(level0)
+    assert view.suspects == []
+    assert "cannot be judged" in view.verdict
+    assert "Level1" in view.verdict
 
 
 def test_one_rank_has_nobody_to_be_compared_with(level1: Captures) -> None:

@@ -59,6 +59,8 @@ class Suspect(msgspec.Struct):
 class Ranks(msgspec.Struct):
     note: str
     suspects: list[Suspect]
+    verdict: str
+    """Where there are no suspects, what that means: that nobody stands out, or that nobody can tell."""
     grid: RankGrid
     table: Table
 

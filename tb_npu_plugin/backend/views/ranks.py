@@ -12,7 +12,7 @@ from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, 
 from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
 from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
 from tb_npu_plugin.backend.views.rank_measures import Measure, Measures, measures
-from tb_npu_plugin.backend.views.rank_scores import middle, scores
+from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores
 from tb_npu_plugin.backend.views.rank_suspects import suspects
 
 TABLES = ("steps", "comm_ops", "comm_matrix", "kernels", "operators", "memory_curve")
@@ -30,14 +30,15 @@ def ranks(sel: Selected, request: TableRequest) -> results.Ranks:
     if sel.options:
         query = ranks_query(sel, request.group)
         return results.Ranks(
-            _note(sel), [], results.RankGrid([], [], 0), _page(sel, query, request)
+            _note(sel), [], "", results.RankGrid([], [], 0), _page(sel, query, request)
         )
     found = measures(sel)
     query = ranks_query(sel, request.group, found)
     order = _order(sel, found, "" if request.group else request.sort)
-    return results.Ranks(
-        _note(sel), suspects(sel, found), _grid(sel, found, order), _page(sel, query, request)
-    )
+    named = suspects(sel, found)
+    verdict = "" if named else _verdict(sel, found)
+    grid, table = _grid(sel, found, order), _page(sel, query, request)
+    return results.Ranks(_note(sel), named, verdict, grid, table)
 
 
 def _page(sel: Selected, query: Query | None, request: TableRequest) -> results.Table:
@@ -201,6 +202,27 @@ def _rounded(score: float | None) -> float | None:
     return None if score is None else round(score, 2)
 
 
+def _verdict(sel: Selected, found: Measures) -> str:
+    """What it means that there are no suspects; "" for one rank, or while nothing has been read."""
+    if found.count < 2 or not found.all:
+        return ""
+    w = sel.word
+    waits, many = "delay_ns" in found.all, found.count >= LEAST_RANKS
+    if waits:
+        return w("No rank and no link stands out: nobody computes, idles or comes late so much longer "
+                 "than the others that it costs 3 % of a step.",
+                 "没有突出的卡或链路：没有卡的计算、空闲或迟到比其他卡多出一个 Step 的 3 %。")  # fmt: skip
+    unknown = w("who comes late is unknown, because waits in communication were not recorded (they are "
+                "from profiler_level=Level1 on).",
+                "未记录通信等待（profiler_level=Level1 起才有），无法得知谁迟到。")  # fmt: skip
+    if many:
+        return (
+            w("No rank stands out by computing or idling; ", "没有卡的计算或空闲突出；") + unknown
+        )
+    return w("This cannot be judged: with so few ranks only waits tell, and ",
+             "无法判断：卡数过少时只能依据等待，而") + unknown  # fmt: skip
+
+
 def _note(sel: Selected) -> str:
     """How many ranks are compared, and how many of the job are not there."""
     count = len(sel.captures)
@@ -213,7 +235,7 @@ def _note(sel: Selected) -> str:
     text += w(". ", "。")
     if count == 1:
         return text + w("One rank has nobody to be compared with.", "仅一卡，无法比较。")
-    if count < 4:
+    if count < LEAST_RANKS:
         return text + w("Too few to tell which is the odd one: differences only, no scores.",
                         "卡数过少，无法判断谁异常：只显示差异，不打分。")  # fmt: skip
     return text + w(

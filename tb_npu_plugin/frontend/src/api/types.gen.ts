@@ -525,6 +525,7 @@ export interface RanksReply {
 export interface Ranks {
   note: string;
   suspects: Suspect[];
+  verdict: string;
   grid: RankGrid;
   table: Table;
 }

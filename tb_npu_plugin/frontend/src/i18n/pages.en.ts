@@ -150,8 +150,6 @@ export const pages: Pages = {
   },
   ranks: {
     suspects: 'What holds the others up',
-    nobody:
-      'No rank and no link stands out: nobody computes, idles or comes late so much longer than the others that it costs 3 % of a step.',
     reading: 'Judged once all ranks have been read.',
     deviation: 'Distance from the median rank',
     deviationHint: 'A click on a heading sorts, on a cell opens the rows of that rank.',

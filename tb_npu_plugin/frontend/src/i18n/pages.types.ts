@@ -130,7 +130,6 @@ export interface Pages {
   };
   ranks: Record<
     | 'suspects'
-    | 'nobody'
     | 'reading'
     | 'deviation'
     | 'deviationHint'

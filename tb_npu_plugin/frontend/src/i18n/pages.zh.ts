@@ -140,7 +140,6 @@ export const pages: Pages = {
   },
   ranks: {
     suspects: '谁拖慢了其他卡',
-    nobody: '没有突出的卡或链路：没有卡的计算、空闲或迟到比其他卡多出一个 Step 的 3 %。',
     reading: '全部卡读完后给出结论。',
     deviation: '与中位数卡的距离',
     deviationHint: '单击表头排序，单击一格打开该卡的明细。',

@@ -35,7 +35,11 @@ export function RanksPage() {
         </p>
       )}
       {some && data.grid.ranks.length > 1 && (
-        <Suspects suspects={data.suspects} read={meta.state !== 'ingesting'} />
+        <Suspects
+          suspects={data.suspects}
+          verdict={data.verdict}
+          read={meta.state !== 'ingesting'}
+        />
       )}
       {data.grid.measures.some((each) => each.scores.some((score) => score !== null)) && (
         <Deviation grid={data.grid} />

@@ -7,11 +7,12 @@ import { t } from '../../i18n';
 
 interface Props {
   suspects: readonly Suspect[];
+  verdict: string;
   /** Whether all of it has been read: who stands out among the first few says nothing. */
   read: boolean;
 }
 
-export function Suspects({ suspects, read }: Props) {
+export function Suspects({ suspects, verdict, read }: Props) {
   const words = t.value.ranks;
   return (
     <section class="card" aria-label={words.suspects}>
@@ -19,7 +20,7 @@ export function Suspects({ suspects, read }: Props) {
         <h2>{words.suspects}</h2>
       </header>
       {!read && <p class="quiet empty-line">{words.reading}</p>}
-      {read && suspects.length === 0 && <p class="quiet empty-line">{words.nobody}</p>}
+      {read && verdict && <p class="quiet empty-line">{verdict}</p>}
       {(read ? suspects : []).map((each) => (
         <article key={each.headline} class="finding">
           <Severity level={each.severity} />
