@@ -75,7 +75,7 @@ def detail(sel: Selected, name: str) -> SliceDetail:
         next=_neighbour(file, row, 1, base),
         same_previous=_same(file, row, -1, base),
         same_next=_same(file, row, 1, base),
-        gap=_gap(sel, file, row) if parent is None and not instant else SliceGap(None, ""),
+        gap=SliceGap(None, "") if instant or parent is not None else _gap(sel, file, row),
         doors=_doors(sel, track, stored["name"] or "", stored["cat"] or ""),
     )
 

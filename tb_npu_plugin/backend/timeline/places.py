@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tb_npu_plugin.backend.results.timeline import SliceRef
-from tb_npu_plugin.backend.slice_index import INSTANTS, SliceIndex
+from tb_npu_plugin.backend.slice_index import INSTANTS, Ints, SliceIndex
 from tb_npu_plugin.backend.timeline.files import TraceFile
 
 
@@ -30,35 +30,51 @@ def deepest(index: SliceIndex, track: int, moment: int) -> int | None:
 
 
 def parent_of(index: SliceIndex, row: int) -> int | None:
-    """The slice that ``row`` is nested in."""
-    lane = index.lane_at(row)
-    if int(lane["depth"]) < 1:
-        return None
-    start = int(index.starts[row])
-    for outer in index.lanes_of(int(lane["track"]))[::-1]:
-        if INSTANTS < int(outer["depth"]) < int(lane["depth"]):
-            found = at_moment(index, outer, start)
-            if found is not None and index.ends[found] >= index.ends[row]:
-                return found
-    return None
+    """The slice that ``row`` is part of, by the rule of :func:`nesting.nested`."""
+    lane, start, end = index.lane_at(row), int(index.starts[row]), int(index.ends[row])
+    found: list[tuple[bool, int, int, int]] = []
+    for other in index.lanes_of(int(lane["track"])):
+        if other["depth"] in (INSTANTS, lane["depth"]):
+            continue
+        at = at_moment(index, other, start)
+        if at is None or index.ends[at] <= start:
+            continue
+        begin, until = int(index.starts[at]), int(index.ends[at])
+        if begin == start and until <= end and other["depth"] > lane["depth"]:
+            continue  # it is within this one
+        found.append((until >= end, begin, -until, at))
+    return max(found)[3] if found else None
 
 
 def nested_ns(index: SliceIndex, row: int) -> int:
-    """How much of a slice is covered by the slices nested directly in it."""
-    lane = index.lane_at(row)
-    for inner in index.lanes_of(int(lane["track"])):
-        if int(inner["depth"]) == int(lane["depth"]) + 1:
-            low, high = span(index, inner, int(index.starts[row]), int(index.ends[row]))
-            return int((index.ends[low:high] - index.starts[low:high]).sum())
-    return 0
+    """How much of a slice is covered by the slices within it."""
+    lane, begin, end = index.lane_at(row), int(index.starts[row]), int(index.ends[row])
+    starts, ends = [], []
+    for other in index.lanes_of(int(lane["track"])):
+        if other["depth"] in (INSTANTS, lane["depth"]):
+            continue
+        first, count = int(other["first"]), int(other["count"])
+        low, high = first + np.searchsorted(index.starts[first : first + count], [begin, end])
+        part = slice(int(low), int(high))
+        inside = np.ones(part.stop - part.start, dtype=bool)
+        if other["depth"] < lane["depth"]:  # what begins with it and is drawn above is around it
+            inside = index.starts[part] > begin
+        starts.append(index.starts[part][inside])
+        ends.append(np.minimum(index.ends[part], end)[inside])
+    return union_ns(starts, ends)
 
 
-def span(index: SliceIndex, lane: Any, begin: int, end: int) -> tuple[int, int]:
-    """Rows [low, high) of the slices that begin within [begin, end)."""
-    first, count = int(lane["first"]), int(lane["count"])
-    starts = index.starts[first : first + count]
-    low, high = np.searchsorted(starts, [begin, end], side="left")
-    return first + int(low), first + int(high)
+def union_ns(starts: list[Ints], ends: list[Ints]) -> int:
+    """For how long there is any of these spans."""
+    if not starts:
+        return 0
+    begin, end = np.concatenate(starts), np.concatenate(ends)
+    if not len(begin):
+        return 0
+    order = np.argsort(begin, kind="stable")
+    begin, end = begin[order], np.maximum.accumulate(end[order])
+    begin[1:] = np.maximum(begin[1:], end[:-1])
+    return int(np.maximum(end - begin, 0).sum())
 
 
 def reference(file: TraceFile, row: int | None, base: int) -> SliceRef | None:

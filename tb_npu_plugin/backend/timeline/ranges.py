@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.slice_index import INSTANTS, Ints, SliceIndex
+from tb_npu_plugin.backend.slice_index import INSTANTS
 from tb_npu_plugin.backend.timeline.files import TraceFile, Track, base_of, chosen, trace_files
+from tb_npu_plugin.backend.timeline.nesting import Lane, nested
+from tb_npu_plugin.backend.timeline.places import union_ns
 from tb_npu_plugin.backend.timeline.windows import touching
 
 OPTIONS = ("from", "to", "tracks")
@@ -67,10 +67,8 @@ def _number(sel: Selected, key: str, default: int) -> int:
     return max(-(2**61), min(2**61, value))
 
 
-def lanes_in(
-    wanted: Range, file: TraceFile, track: Track
-) -> Iterator[tuple[Any, int, int, Ints, Ints]]:
-    """(lane, low, high, starts, ends) of a track's lanes, cut to the range; instants left out."""
+def lanes_in(wanted: Range, file: TraceFile, track: Track) -> Iterator[Lane]:
+    """A track's lanes, cut to the range; instants left out."""
     index = file.index
     for lane in index.lanes_of(track.number):
         if lane["depth"] == INSTANTS:
@@ -86,61 +84,29 @@ def sums_by_name(wanted: Range) -> dict[str, NameSum]:
     found: dict[str, NameSum] = {}
     for file, track in wanted.tracks:
         index = file.index
-        lanes = list(lanes_in(wanted, file, track))
-        for i, (lane, low, high, starts, ends) in enumerate(lanes):
-            total = ends - starts
-            inner = next(
-                (below for below in lanes[i + 1 :] if below[0]["depth"] == lane["depth"] + 1), None
-            )
-            own = total - _nested(index, low, high, inner)
-            codes = index.codes[low:high]
-            different, where = np.unique(codes, return_inverse=True)
-            where = where.reshape(-1)
-            longest = np.zeros(len(different), dtype=np.int64)
-            np.maximum.at(longest, where, total)
-            columns = zip(
-                different.tolist(),
-                np.bincount(where).tolist(),
-                np.bincount(where, weights=total).tolist(),
-                np.bincount(where, weights=own).tolist(),
-                longest.tolist(),
-                strict=True,
-            )
-            for code, count, whole, itself, most in columns:
-                entry = found.setdefault(index.names[code], NameSum())
-                entry.count += count
-                entry.total += int(whole)
-                entry.self += int(itself)
-                entry.longest = max(entry.longest, most)
+        calls = nested(index, list(lanes_in(wanted, file, track)))
+        total = calls.ends - calls.starts
+        different, where = np.unique(calls.codes, return_inverse=True)
+        where = where.reshape(-1)
+        longest = np.zeros(len(different), dtype=np.int64)
+        np.maximum.at(longest, where, total)
+        columns = (
+            different,
+            np.bincount(where),
+            np.bincount(where, weights=total),
+            np.bincount(where, weights=calls.selves()),
+            longest,
+        )
+        for code, count, whole, own, most in zip(*(c.tolist() for c in columns), strict=True):
+            entry = found.setdefault(index.names[code], NameSum())
+            entry.count += count
+            entry.total += int(whole)
+            entry.self += int(own)
+            entry.longest = max(entry.longest, most)
     return found
-
-
-def _nested(index: SliceIndex, low: int, high: int, inner: Any) -> Ints | int:
-    """Time in the range of the slices nested directly in rows [low, high)."""
-    if inner is None:
-        return 0
-    _, first, last, starts, ends = inner
-    cumulative = np.append(0, np.cumsum(ends - starts))
-    begins = index.starts[first:last]
-    at = np.searchsorted(begins, index.starts[low:high], side="left")
-    until = np.searchsorted(begins, index.ends[low:high], side="left")
-    nested: Ints = cumulative[until] - cumulative[at]
-    return nested
 
 
 def busy_ns(wanted: Range, file: TraceFile, track: Track) -> int:
     """For how long of the range there is a slice on the track."""
-    parts = [(starts, ends) for _, _, _, starts, ends in lanes_in(wanted, file, track)]
-    if not parts:
-        return 0
-    starts = np.concatenate([p[0] for p in parts])
-    ends = np.concatenate([p[1] for p in parts])
-    if len(parts) > 1:
-        order = np.argsort(starts, kind="stable")
-        starts, ends = starts[order], ends[order]
-        covered: NDArray[np.int64] = np.maximum.accumulate(ends)
-        starts = np.maximum(starts, np.append(starts[0], covered[:-1]))
-        return int(
-            np.maximum(covered - starts, 0)[np.append(True, covered[1:] > covered[:-1])].sum()
-        )
-    return int((ends - starts).sum())
+    parts = list(lanes_in(wanted, file, track))
+    return union_ns([p[3] for p in parts], [p[4] for p in parts])
