@@ -31,7 +31,7 @@ from tb_npu_plugin.backend.views import health
 from tb_npu_plugin.backend.views.acceptance import acceptance
 from tb_npu_plugin.backend.views.registry import VIEWS
 from tb_npu_plugin.frames import Captures
-from tb_npu_plugin.reports import print_capabilities, print_points
+from tb_npu_plugin.reports import print_calls, print_capabilities, print_points, print_tracks
 
 MAX_CELL = 44
 #: Control and bidirectional characters: a name must not move the cursor or turn text around.
@@ -109,9 +109,9 @@ def show_view(
     out: Console, options: dict[str, str] | None = None,
 ) -> None:  # fmt: skip
     """Print one view. JSON has the same shape as the HTTP API."""
-    sel = captures.select(**selection)
-    sel.options = options or {}
     found = VIEWS[view]
+    sel = captures.select(**selection).first(found.most)
+    sel.options = options or {}
     store = captures._store
     _read(store, partial(store.fetch, sel.captures, found.tables, sel.prefer))
     if found.no_step and not sel.steps.everything:
@@ -130,6 +130,10 @@ def show_view(
         if format == "table":
             print_capabilities(data.capabilities, out, sel)
         _findings(data.findings, out, format)
+    elif isinstance(data, results.Timeline):
+        print_tracks(data, out, sel)
+    elif isinstance(data, results.Flame):
+        print_calls(data, out, request.limit)
     else:
         if getattr(data, "note", ""):
             out.print(Text(data.note, style="dim"), soft_wrap=True)

@@ -23,6 +23,8 @@ class CallTree:
     parent: list[int] = field(default_factory=list)
     depth: list[int] = field(default_factory=list)
     total: list[float] = field(default_factory=list)
+    own: list[float] = field(default_factory=list)
+    """Total less what is nested in it."""
     count: list[int] = field(default_factory=list)
     start: list[int] = field(default_factory=list)
     _known: dict[tuple[int, str], int] = field(default_factory=dict)
@@ -36,6 +38,7 @@ class CallTree:
         self.parent.append(parent)
         self.depth.append(0 if parent < 0 else self.depth[parent] + 1)
         self.total.append(0.0)
+        self.own.append(0.0)
         self.count.append(0)
         self.start.append(2**62)
         return found
@@ -87,8 +90,11 @@ def grow(
             ]  # fmt: skip
             nodes[here] = np.array(of_pair, dtype=np.int64)[where.reshape(-1)]
         if count:
-            own = (nodes >= 0) & kept[calls.codes]
-            tree.add(nodes[own], calls.starts[own], (calls.ends - calls.starts)[own])
+            held = nodes >= 0
+            for node, own in enumerate(np.bincount(nodes[held], weights=calls.selves()[held])):
+                tree.own[node] += float(own)
+            held &= kept[calls.codes]
+            tree.add(nodes[held], calls.starts[held], (calls.ends - calls.starts)[held])
         found.append((calls.rows, nodes))
     return found
 
@@ -97,6 +103,8 @@ def add_device_time(tree: CallTree, wanted: Range, nodes: list[Nodes]) -> None:
     """Give each node the time of the device's slices that its calls launched (arrows lead there)."""
     for (file, track), mine in zip(wanted.tracks, nodes, strict=True):
         for node, first, length in _launched(file, track.number, wanted, mine):
+            if node >= 0:
+                tree.own[node] += length
             while node >= 0:
                 tree.total[node] += length
                 tree.count[node] += 1

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tb_npu_plugin.backend import wording
-from tb_npu_plugin.backend.readers.base import parquet
 from tb_npu_plugin.backend.results.timeline import (
     Siblings,
     SliceDetail,
@@ -83,8 +82,7 @@ def detail(sel: Selected, name: str) -> SliceDetail:
 def _stored(file: TraceFile, row: int) -> dict[str, Any]:
     with closing(file.store.cursor()) as cursor:
         found = cursor.execute(
-            f"SELECT name, cat, dur_ns, args FROM {parquet(str(file.paths['slices']))} "
-            "WHERE file_row_number = ?",
+            f"SELECT name, cat, dur_ns, args FROM {file.sql('slices')} WHERE file_row_number = ?",
             [row],
         ).fetchall()
     return dict(zip(("name", "cat", "dur_ns", "args"), found[0], strict=True))

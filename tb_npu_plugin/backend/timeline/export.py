@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from tb_npu_plugin.backend.readers.base import parquet
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.timeline.drawing import Window
 from tb_npu_plugin.backend.timeline.files import TraceFile, Track, base_of, chosen, trace_files
@@ -45,7 +44,7 @@ def _blocks(files: list[tuple[TraceFile, list[Track]]], wanted: Window, base: in
         place = {t.number: (_process(file, t), t.id) for t in tracks}
         slices = (
             f"SELECT track, start_ns, dur_ns, name, cat, phase, args FROM "
-            f"{parquet(str(file.paths['slices']))} WHERE track IN ({listed}) AND start_ns < ? "
+            f"{file.sql('slices')} WHERE track IN ({listed}) AND start_ns < ? "
             "AND start_ns + coalesce(dur_ns, 0) >= ?"
         )
         with closing(file.store.cursor()) as cursor:
@@ -54,7 +53,7 @@ def _blocks(files: list[tuple[TraceFile, list[Track]]], wanted: Window, base: in
                 yield "".join(f",\n{_slice(place, row, base - shift)}" for row in rows)
             cursor.execute(
                 f"SELECT track, name, series, time_ns, value FROM "
-                f"{parquet(str(file.paths['counters']))} WHERE track IN ({listed}) "
+                f"{file.sql('counters')} WHERE track IN ({listed}) "
                 "AND time_ns >= ? AND time_ns < ?",
                 [begin, end],
             )

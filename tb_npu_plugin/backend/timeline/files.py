@@ -62,6 +62,10 @@ class TraceFile:
     def index(self) -> SliceIndex:
         return open_index(str(self.paths["slices"]))
 
+    def sql(self, table: str) -> str:
+        """Table expression over one of its tables, with ``file_row_number``."""
+        return parquet(str(self.paths[table]))
+
     def slice_id(self, row: int) -> str:
         return f"{self.part}.{self.ordinal * _FILE + row}"
 

@@ -11,7 +11,7 @@ from tb_npu_plugin.backend.results.timeline import Search, SliceRef
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.timeline.files import TraceFile, base_of, chosen, trace_files
 from tb_npu_plugin.backend.timeline.places import reference
-from tb_npu_plugin.backend.timeline.search import matching_names, matching_rows
+from tb_npu_plugin.backend.timeline.search import matching_rows
 
 MAX_MATCHES = 1000
 
@@ -39,11 +39,11 @@ def search(sel: Selected, find: str, at: float, tracks: str | None, limit: int) 
         if not ids or not len(rows):
             continue
         index = file.index
-        result.names += matching_names(file, find)
         lanes = np.searchsorted(index.lanes["first"], rows, side="right") - 1
         numbers = index.lanes["track"][lanes]
         inside = np.isin(numbers, list(ids))
         rows, numbers = rows[inside], numbers[inside]
+        result.names += len(np.unique(index.codes[rows]))
         different, counts = np.unique(numbers, return_counts=True)
         result.tracks += [(ids[int(t)], int(n)) for t, n in zip(different, counts, strict=True)]
         starts = index.starts[rows]

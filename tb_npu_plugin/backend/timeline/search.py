@@ -26,12 +26,6 @@ def matching_rows(file: TraceFile, find: str) -> Ints:
     return _rows(file.store, str(file.paths["slices"]), find)
 
 
-def matching_names(file: TraceFile, find: str) -> int:
-    """How many different names match."""
-    rows = matching_rows(file, find)
-    return len(np.unique(file.index.codes[rows]))
-
-
 @lru_cache(maxsize=32)
 def _rows(store: Store, path: str, find: str) -> Ints:
     find = find.strip()

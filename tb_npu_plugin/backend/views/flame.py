@@ -65,16 +65,18 @@ def _nodes(tree: CallTree, total: float, base: int) -> results.FlameNodes:
     # A parent has at least the time of its child, but equal ones may fall on either side of the cut.
     chosen = [n for n in range(len(tree.name)) if n in kept and _held(tree, n, kept)]
     place = {n: i for i, n in enumerate(chosen)}
-    own = [tree.total[n] for n in chosen]
-    for n in chosen:
-        if tree.parent[n] >= 0:
-            own[place[tree.parent[n]]] -= tree.total[n]
+    own = [0.0] * len(chosen)
+    for n, mine in enumerate(tree.own):
+        while n >= 0 and n not in place:
+            n = tree.parent[n]
+        if n >= 0:
+            own[place[n]] += mine
     return results.FlameNodes(
         name=[tree.name[n].removeprefix(_MODULE) for n in chosen],
         parent=[place[tree.parent[n]] if tree.parent[n] >= 0 else -1 for n in chosen],
         depth=[tree.depth[n] for n in chosen],
         total=[tree.total[n] for n in chosen],
-        self=[max(0.0, value) for value in own],
+        self=own,
         count=[tree.count[n] for n in chosen],
         start=[tree.start[n] - base for n in chosen],
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.errors import RequestError
-from tb_npu_plugin.backend.readers.base import parquet
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
@@ -88,7 +87,7 @@ def _one_by_one(sel: Selected, wanted: Range) -> Query:
             f"{file.part} AS part, s.file_row_number + {first} AS row, "
             f"'{file.part}.' || (s.file_row_number + {first}) AS slice, t.id AS track, "
             "t.label AS place, s.name, s.cat, s.start_ns, s.dur_ns, s.depth "
-            f"FROM {parquet(str(file.paths['slices']))} s "
+            f"FROM {file.sql('slices')} s "
             f"JOIN (VALUES {named}) t(number, id, label) ON t.number = s.track "
             f"WHERE s.start_ns < {wanted.end} AND s.start_ns + coalesce(s.dur_ns, 0) > {wanted.begin}"
         )
