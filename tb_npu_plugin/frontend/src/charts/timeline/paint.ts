@@ -1,0 +1,215 @@
+/** Paints the rows of tracks: slices, ticks of instants, counters. Knows no screen, only a span. */
+import type { TimelineTrack } from '../../api/timeline.types';
+import { type Lane, lastAt, type WindowData } from '../../api/timelineWindow';
+import { elide, visible } from '../../lib/text';
+import { paintCounter } from './paintCounters';
+import { conceptOf, HUES, hueOfKey, LEVELS, levelOf, type Palette, scaleAt } from './palette';
+import { type Metrics, rowsOf, type TrackRow } from './rows';
+import type { Span } from './span';
+
+export type Ink = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
+
+export interface Scene {
+  rows: readonly TrackRow[];
+  metrics: Metrics;
+  dense: boolean;
+  palette: Palette;
+  token: (name: string) => string;
+  dataOf: (track: number) => WindowData | null;
+  /** `duration` has an order, other colourings have none. */
+  colour: string;
+  finding: boolean;
+  font: string;
+}
+
+export interface Area {
+  span: Span;
+  width: number;
+  /** Of the rows, at the upper edge. */
+  top: number;
+  height: number;
+  ratio: number;
+}
+
+const LABEL_FROM = 26;
+const PADDING = 4;
+
+export function paintRows(ink: Ink, scene: Scene, area: Area): void {
+  ink.fillStyle = scene.palette.ground;
+  ink.fillRect(0, 0, area.width, area.height);
+  ink.font = scene.font;
+  ink.textBaseline = 'middle';
+  ink.textAlign = 'left';
+  for (const row of scene.rows) {
+    const y = row.top - area.top;
+    if (row.kind !== 'track') {
+      ink.fillStyle = scene.token('bg');
+      ink.fillRect(0, y, area.width, row.height);
+    }
+    ink.fillStyle = scene.token('line');
+    ink.fillRect(0, y + row.height - 1, area.width, 1);
+    if (row.kind === 'track') paintTrack(ink, scene, area, row, y);
+    else if (row.folded) paintFolded(ink, scene, area, row, y);
+  }
+}
+
+function paintTrack(ink: Ink, scene: Scene, area: Area, row: TrackRow, y: number): void {
+  const [track] = row.tracks;
+  const data = track && scene.dataOf(track.id);
+  if (!track || !data) return;
+  const { depth, counter, gap } = scene.metrics;
+  const top = y + Math.floor(gap / 2);
+  for (const lane of data.lanes.get(track.id) ?? []) {
+    if (lane.depth < 0) continue;
+    if (row.folded && lane.depth > 0) continue;
+    const laneTop = top + lane.depth * depth;
+    if (laneTop + depth < 0 || laneTop > area.height) continue;
+    paintLane(ink, scene, area, data, track, lane, laneTop, depth - 1, true);
+  }
+  for (const lane of data.lanes.get(track.id) ?? []) {
+    if (lane.depth < 0) paintInstants(ink, scene, area, data, lane, top, depth - 1);
+  }
+  if (row.folded && rowsOf(track) > 0) return;
+  const first = top + rowsOf(track) * depth;
+  track.counters.slice(0, row.folded ? 1 : undefined).forEach((each, at) => {
+    const series = data.series.get(track.id)?.find((own) => own.key === each.key);
+    if (!series) return;
+    const box = { top: first + at * counter + 2, height: (row.folded ? depth : counter) - 3 };
+    paintCounter(ink, area, box, data, series, each, scene.palette.fills[colourOf(each.key)] ?? '');
+  });
+}
+
+const colourOf = (key: number) => ((key * 5 + 12) % HUES) * LEVELS + LEVELS - 1;
+
+/** Tracks over each other in a line: what covers most lies below. */
+const BELOW = ['free', 'overlapped', 'bubble', 'preparing', 'computing', 'communication'];
+
+function paintFolded(ink: Ink, scene: Scene, area: Area, row: TrackRow, y: number): void {
+  const order = (track: TimelineTrack) => BELOW.indexOf(conceptOf(track.label) ?? '');
+  const tracks = [...row.tracks].sort((a, b) => order(a) - order(b));
+  for (const track of tracks) {
+    const data = scene.dataOf(track.id);
+    const lane = data?.lanes.get(track.id)?.find((each) => each.depth === 0);
+    if (data && lane) paintLane(ink, scene, area, data, track, lane, y + 4, row.height - 9, false);
+  }
+}
+
+function paintLane(
+  ink: Ink,
+  scene: Scene,
+  area: Area,
+  data: WindowData,
+  track: TimelineTrack,
+  lane: Lane,
+  y: number,
+  height: number,
+  written: boolean,
+): void {
+  const { start, length, count, hits } = data;
+  const { palette } = scene;
+  const pixel = 1 / area.ratio;
+  const scale = area.width / (area.span[1] - area.span[0]);
+  const shift = (data.from - area.span[0]) * scale;
+  const perTick = data.tick * scale;
+  const from = Math.max(lane.first, lastAt(start, lane, -shift / perTick));
+  const until = (area.width - shift) / perTick;
+  const gap = height > 8 ? 1 : pixel;
+  let painted = -1;
+  let fill = '';
+  for (let i = from; i < lane.end; i++) {
+    const begin = start[i] as number;
+    if (begin > until) break;
+    const x0 = Math.max(0, shift + begin * perTick);
+    const x1 = Math.min(area.width, shift + (begin + (length[i] as number)) * perTick);
+    if (x1 < 0 || x1 <= painted) continue; // a pixel that is taken
+    const left = Math.round(x0 * area.ratio) * pixel;
+    const right = Math.max(left + pixel, Math.round(x1 * area.ratio) * pixel);
+    const next = fillOf(scene, data, track, i);
+    if (next !== fill) {
+      fill = next;
+      ink.fillStyle = fill;
+    }
+    const width = right - left;
+    const drawn = width > 3 ? width - gap : width;
+    ink.fillRect(left, y, drawn, height);
+    painted = x1 < left + pixel ? left + pixel * 0.5 : -1;
+    if (!written || width < LABEL_FROM || count[i] !== 1 || height < 8) continue;
+    const dim = hits && hits[i] === 0;
+    const concept = track.kind === 'overlap' ? conceptOf(nameOf(data, i)) : null;
+    ink.fillStyle = dim
+      ? scene.token('ink3')
+      : ((concept && palette.conceptInk[concept]) ?? palette.ink);
+    fill = '';
+    writeIn(ink, nameOf(data, i), left, y + height / 2 + 0.5, drawn);
+  }
+}
+
+const nameOf = (data: WindowData, item: number) => data.names[data.name[item] as number] ?? '';
+
+/** The colour of an item, by how much of its extent is filled. */
+export function fillOf(scene: Scene, data: WindowData, track: TimelineTrack, item: number): string {
+  const { palette } = scene;
+  const single = data.count[item] === 1;
+  const extent = (data.length[item] as number) * data.tick;
+  const level = single ? LEVELS - 1 : levelOf(data.busy[item] as number, extent);
+  if (data.hits && data.hits[item] === 0) return palette.dimmed[level] ?? palette.ground;
+  if (data.key && data.legend) {
+    const key = data.key[item] as number;
+    if (key === 255) return palette.unknown[level] ?? '';
+    if (scene.colour === 'duration') return scaleAt(palette, key, data.legend.length);
+    return palette.fills[hueOfKey(key) * LEVELS + level] ?? '';
+  }
+  const name = data.name[item] as number;
+  const concept = track.kind === 'overlap' ? conceptOf(data.names[name] ?? '') : null;
+  if (concept) return palette.concepts[concept]?.[level] ?? '';
+  return palette.fills[((data.hues[name] ?? 0) % HUES) * LEVELS + level] ?? '';
+}
+
+const widths = new Map<string, number>();
+
+/** As much of a name as there is room for. */
+export function writeIn(ink: Ink, name: string, left: number, y: number, width: number): void {
+  const room = width - 2 * PADDING;
+  const text = visible(name);
+  const key = `${ink.font}|${text}`;
+  let whole = widths.get(key);
+  if (whole === undefined) {
+    whole = ink.measureText(text).width;
+    if (widths.size > 20_000) widths.clear();
+    widths.set(key, whole);
+  }
+  if (whole <= room) {
+    ink.fillText(text, left + PADDING, y);
+    return;
+  }
+  const letters = Math.floor((room / whole) * text.length) - 1;
+  if (letters >= 2) ink.fillText(elide(text, letters), left + PADDING, y);
+}
+
+function paintInstants(
+  ink: Ink,
+  scene: Scene,
+  area: Area,
+  data: WindowData,
+  lane: Lane,
+  y: number,
+  height: number,
+): void {
+  const scale = area.width / (area.span[1] - area.span[0]);
+  const shift = (data.from - area.span[0]) * scale;
+  const perTick = data.tick * scale;
+  let last = -10;
+  for (
+    let i = Math.max(lane.first, lastAt(data.start, lane, -shift / perTick));
+    i < lane.end;
+    i++
+  ) {
+    const x = Math.round(shift + (data.start[i] as number) * perTick);
+    if (x > area.width) break;
+    if (x < 0 || x - last < 1) continue;
+    last = x;
+    ink.fillStyle = data.hits && data.hits[i] === 0 ? scene.token('ink3') : scene.token('ink2');
+    ink.fillRect(x - 0.5, y, 1, height);
+    ink.fillRect(x - 1.5, y, 3, 3);
+  }
+}
