@@ -1,5 +1,5 @@
 /** Above the rows: the whole capture with the part on screen, the steps, the ruler with markers. */
-import type { TimelineStep } from '../../api/timeline.types';
+import type { TimelineStep, TimelineTrack } from '../../api/timeline.types';
 import { itemAt, lastAt, type WindowData } from '../../api/timelineWindow';
 import { formatDuration } from '../../lib/format';
 import { visible } from '../../lib/text';
@@ -20,7 +20,7 @@ export interface HeadInput {
   steps: readonly TimelineStep[];
   markers: readonly Marker[];
   baseNs: string | null;
-  overview: readonly { track: number; data: WindowData }[];
+  overview: readonly { track: TimelineTrack; data: WindowData }[];
 }
 
 type Pen = CanvasRenderingContext2D;
@@ -41,15 +41,13 @@ function drawMap(ink: Pen, scene: Scene, width: number, input: HeadInput): void 
   const { whole, span, overview } = input;
   const scale = width / (whole[1] - whole[0] || 1);
   for (const { track, data } of overview) {
-    const lane = data.lanes.get(track)?.find((each) => each.depth === 0);
-    const own = scene.rows.flatMap((row) => row.tracks).find((each) => each.id === track);
+    const lane = data.lanes.get(track.id)?.find((each) => each.depth === 0);
     if (!lane) continue;
-    const drawn = own ?? { id: track, kind: 'overlap' };
     const first = Math.max(lane.first, itemAt(data, lane, whole[0]));
     for (let i = first; i < lane.end; i++) {
       const x = (data.from + (data.start[i] as number) * data.tick - whole[0]) * scale;
       const w = Math.max(0.5, (data.length[i] as number) * data.tick * scale);
-      ink.fillStyle = fillOf(scene, data, drawn as Parameters<typeof fillOf>[2], i);
+      ink.fillStyle = fillOf(scene, data, track, i);
       ink.fillRect(x, 3, w, MAP - 7);
     }
   }
