@@ -74,8 +74,8 @@ export const timelineWords: TimelineWords = {
     resize: 'Height of the panel',
     canvas: (tracks) =>
       `Timeline of ${plural(tracks, 'track', 'tracks')}. W and S zoom, A and D move, ? lists all keys.`,
-    view: (from, to, tracks, slices) =>
-      `${from} to ${to}, ${plural(tracks, 'track', 'tracks')}, ${plural(slices, 'slice', 'slices')}`,
+    tracks: (count) => plural(count, 'track', 'tracks'),
+    view: (from, to) => `${from} to ${to}`,
     selected: (name, duration, where) => `Selected: ${name}, ${duration}, ${where}`,
     acts: {
       zoom: 'closer, farther',

@@ -62,7 +62,8 @@ export interface TimelineWords {
     mergedOf: Count;
     arrowsOf: (shown: number, all: number) => Sentence;
     canvas: Count;
-    view: (from: string, to: string, tracks: number, slices: number) => Sentence;
+    tracks: Count;
+    view: (from: string, to: string) => Sentence;
     selected: (name: string, duration: string, where: string) => Sentence;
     marked: (time: string) => Sentence;
     shiftOf: (time: string) => Sentence;

@@ -65,8 +65,8 @@ export const timelineWords: TimelineWords = {
     nothingHint: '所选范围内没有包含区间或计数器的文件。',
     resize: '面板高度',
     canvas: (tracks) => `时间线，共 ${n(tracks)} 条轨道。W、S 缩放，A、D 平移，按 ? 查看全部按键。`,
-    view: (from, to, tracks, slices) =>
-      `${from} 至 ${to}，${n(tracks)} 条轨道，${n(slices)} 个区间`,
+    tracks: (count) => `${n(count)} 条轨道`,
+    view: (from, to) => `${from} 至 ${to}`,
     selected: (name, duration, where) => `已选中：${name}，${duration}，${where}`,
     acts: {
       zoom: '放大、缩小',

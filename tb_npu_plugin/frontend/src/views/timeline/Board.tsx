@@ -91,12 +91,11 @@ function summary(
 ): string {
   const words = t.value.timeline;
   const view = settled
-    ? words.view(
-        longTime(settled.span[0]),
-        longTime(settled.span[1]),
-        tree.left.length,
-        settled.items,
-      )
+    ? [
+        words.view(longTime(settled.span[0]), longTime(settled.span[1])),
+        words.tracks(tree.left.length),
+        words.slices(settled.items),
+      ].join(', ')
     : '';
   const selected = detail
     ? words.selected(

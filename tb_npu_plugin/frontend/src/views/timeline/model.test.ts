@@ -53,7 +53,7 @@ describe('shifts', () => {
 describe('the next step', () => {
   const steps = stepsOf(DATA, 0, new Map());
   it('is told from the left edge, with the air around a step', () => {
-    expect(stepFrom(steps, -200, 1)?.step).toBe(1);
+    expect(stepFrom(steps, -300, 1)?.step).toBe(1);
     expect(stepFrom(steps, 0, 1)?.step).toBe(2);
     expect(stepFrom(steps, 4_000, -1)?.step).toBe(1);
     expect(stepFrom(steps, 4_000, 1)).toBeUndefined();
