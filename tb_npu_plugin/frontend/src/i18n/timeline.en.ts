@@ -136,6 +136,7 @@ export const timelineWords: TimelineWords = {
   },
   range: {
     title: 'Selected range',
+    slices: 'Slices',
     occupancy: 'Busy in this range',
     occupancyHint: 'Share of the range in which anything runs on the track',
     busy: 'Busy',

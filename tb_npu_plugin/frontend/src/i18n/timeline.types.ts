@@ -121,5 +121,8 @@ export interface TimelineWords {
     gapBehind: (what: string) => Sentence;
     outside: Sentence;
   };
-  range: Record<'title' | 'occupancy' | 'occupancyHint' | 'fit' | 'busy' | 'inTimeline', Sentence>;
+  range: Record<
+    'slices' | 'title' | 'occupancy' | 'occupancyHint' | 'fit' | 'busy' | 'inTimeline',
+    Sentence
+  >;
 }

@@ -127,6 +127,7 @@ export const timelineWords: TimelineWords = {
   },
   range: {
     title: '所选时间范围',
+    slices: '区间',
     occupancy: '此范围内的占用',
     occupancyHint: '该轨道上有任务运行的时间占此范围的比例',
     busy: '占用',

@@ -4,7 +4,7 @@ import { fillOf, type Ink, type Scene, writeIn } from './paint';
 import { counterText } from './paintCounters';
 import { conceptOf } from './palette';
 import { placeOf } from './place';
-import { rowsOf, type TrackRow } from './rows';
+import { countersShown, rowHeight, rowsOf, type TrackRow } from './rows';
 import { type Span, xOf } from './span';
 
 export interface Box {
@@ -46,11 +46,13 @@ function stickyNames(ink: Ink, scene: Scene, screen: Screen, row: TrackRow): voi
   const [track] = row.tracks;
   const data = track && scene.dataOf(track.id);
   if (!track || !data) return;
-  const { depth, gap } = scene.metrics;
+  const { gap } = scene.metrics;
+  const depth = rowHeight(track, row.folded, scene.metrics);
+  if (depth < 9) return;
   for (const lane of data.lanes.get(track.id) ?? []) {
-    if (lane.depth < 0 || (row.folded && lane.depth > 0)) continue;
+    if (lane.depth < 0) continue;
     const y = row.top - screen.scroll + Math.floor(gap / 2) + lane.depth * depth;
-    if (y + depth < 0 || y > screen.height || depth < 9) continue;
+    if (y + depth < 0 || y > screen.height) continue;
     const item = itemAt(data, lane, screen.span[0]);
     if (item < lane.first || data.count[item] !== 1) continue;
     const begin = data.from + (data.start[item] as number) * data.tick;
@@ -69,10 +71,11 @@ function stickyNames(ink: Ink, scene: Scene, screen: Screen, row: TrackRow): voi
 
 function stickyCounters(ink: Ink, scene: Scene, screen: Screen, row: TrackRow): void {
   const [track] = row.tracks;
-  if (!track || (row.folded && rowsOf(track) > 0)) return;
-  const { depth, counter, gap } = scene.metrics;
+  if (!track) return;
+  const { counter, gap } = scene.metrics;
+  const depth = rowHeight(track, row.folded, scene.metrics);
   const first = row.top - screen.scroll + Math.floor(gap / 2) + rowsOf(track) * depth;
-  const shown = track.counters.slice(0, row.folded ? 1 : undefined);
+  const shown = track.counters.slice(0, countersShown(track, row.folded));
   shown.forEach((each, at) => {
     const y = first + at * counter + 8;
     if (y < 0 || y > screen.height) return;

@@ -3,8 +3,17 @@ import type { TimelineTrack } from '../../api/timeline.types';
 import { type Lane, lastAt, type WindowData } from '../../api/timelineWindow';
 import { elide, visible } from '../../lib/text';
 import { paintCounter } from './paintCounters';
-import { conceptOf, HUES, hueOfKey, LEVELS, levelOf, type Palette, scaleAt } from './palette';
-import { type Metrics, rowsOf, type TrackRow } from './rows';
+import {
+  conceptOf,
+  HUES,
+  hueOfKey,
+  LEVELS,
+  levelOf,
+  type Palette,
+  scaleAt,
+  stacked,
+} from './palette';
+import { countersShown, type Metrics, rowHeight, rowsOf, type TrackRow } from './rows';
 import type { Span } from './span';
 
 export type Ink = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
@@ -57,37 +66,33 @@ function paintTrack(ink: Ink, scene: Scene, area: Area, row: TrackRow, y: number
   const [track] = row.tracks;
   const data = track && scene.dataOf(track.id);
   if (!track || !data) return;
-  const { depth, counter, gap } = scene.metrics;
+  const { counter, gap } = scene.metrics;
+  const depth = rowHeight(track, row.folded, scene.metrics);
+  const high = depth > 4 ? depth - 1 : depth;
   const top = y + Math.floor(gap / 2);
   for (const lane of data.lanes.get(track.id) ?? []) {
     if (lane.depth < 0) continue;
-    if (row.folded && lane.depth > 0) continue;
     const laneTop = top + lane.depth * depth;
     if (laneTop + depth < 0 || laneTop > area.height) continue;
-    paintLane(ink, scene, area, data, track, lane, laneTop, depth - 1, true);
+    paintLane(ink, scene, area, data, track, lane, laneTop, high, true);
   }
   for (const lane of data.lanes.get(track.id) ?? []) {
-    if (lane.depth < 0) paintInstants(ink, scene, area, data, lane, top, depth - 1);
+    if (lane.depth < 0) paintInstants(ink, scene, area, data, lane, top, high);
   }
-  if (row.folded && rowsOf(track) > 0) return;
   const first = top + rowsOf(track) * depth;
-  track.counters.slice(0, row.folded ? 1 : undefined).forEach((each, at) => {
+  track.counters.slice(0, countersShown(track, row.folded)).forEach((each, at) => {
     const series = data.series.get(track.id)?.find((own) => own.key === each.key);
     if (!series) return;
-    const box = { top: first + at * counter + 2, height: (row.folded ? depth : counter) - 3 };
+    const box = { top: first + at * counter + 2, height: counter - 3 };
     paintCounter(ink, area, box, data, series, each, scene.palette.fills[colourOf(each.key)] ?? '');
   });
 }
 
 const colourOf = (key: number) => ((key * 5 + 12) % HUES) * LEVELS + LEVELS - 1;
 
-/** Tracks over each other in a line: what covers most lies below. */
-const BELOW = ['free', 'overlapped', 'bubble', 'preparing', 'computing', 'communication'];
-
+/** Tracks over each other in a line. */
 function paintFolded(ink: Ink, scene: Scene, area: Area, row: TrackRow, y: number): void {
-  const order = (track: TimelineTrack) => BELOW.indexOf(conceptOf(track.label) ?? '');
-  const tracks = [...row.tracks].sort((a, b) => order(a) - order(b));
-  for (const track of tracks) {
+  for (const track of stacked(row.tracks)) {
     const data = scene.dataOf(track.id);
     const lane = data?.lanes.get(track.id)?.find((each) => each.depth === 0);
     if (data && lane) paintLane(ink, scene, area, data, track, lane, y + 4, row.height - 9, false);

@@ -127,6 +127,14 @@ export function conceptOf(name: string): string | null {
   return word.startsWith('prepar') ? 'preparing' : null;
 }
 
+/** From the back to the front, where rows of the overlap analysis are drawn over each other. */
+const BELOW = ['free', 'overlapped', 'bubble', 'preparing', 'computing', 'communication'];
+
+export function stacked<T extends { label: string }>(tracks: readonly T[]): T[] {
+  const order = (track: T) => BELOW.indexOf(conceptOf(track.label) ?? '');
+  return [...tracks].sort((a, b) => order(a) - order(b));
+}
+
 /** The colour of the n-th of several categories. */
 export const hueOfKey = (key: number) => (key * 7) % HUES;
 

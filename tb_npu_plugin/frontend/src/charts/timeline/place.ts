@@ -8,7 +8,15 @@ import {
   startOf,
   type WindowData,
 } from '../../api/timelineWindow';
-import { type Metrics, rowOf, rowsBetween, rowsOf, type TrackRow } from './rows';
+import {
+  countersShown,
+  type Metrics,
+  rowHeight,
+  rowOf,
+  rowsBetween,
+  rowsOf,
+  type TrackRow,
+} from './rows';
 import type { Span } from './span';
 
 export interface Place {
@@ -26,10 +34,11 @@ export function placeOf(
   depth: number,
 ): Place | null {
   const own = rowOf(rows, track);
-  if (own) {
-    const at = own.folded ? 0 : Math.max(0, depth);
-    const top = own.top + Math.floor(metrics.gap / 2) + at * metrics.depth;
-    return { top, height: metrics.depth - 1, folded: own.folded && depth > 0 };
+  const [shown] = own?.tracks ?? [];
+  if (own && shown) {
+    const height = rowHeight(shown, own.folded, metrics);
+    const top = own.top + Math.floor(metrics.gap / 2) + Math.max(0, depth) * height;
+    return { top, height: height > 4 ? height - 1 : height, folded: false };
   }
   const part = partOf(track);
   const group = rows.find(
@@ -69,11 +78,13 @@ export function hitAt(field: Field, time: number, y: number): Hit | null {
   if (!track || !data) return { ...empty, track: track ?? null };
   const { metrics } = field;
   const inside = y - row.top - Math.floor(metrics.gap / 2);
-  const depth = Math.floor(inside / metrics.depth);
-  const rows = row.folded ? Math.min(1, rowsOf(track)) : rowsOf(track);
-  if (depth >= rows && track.counters.length > 0) {
-    const at = Math.floor((inside - rows * metrics.depth) / metrics.counter);
-    const counter = track.counters[Math.min(at, track.counters.length - 1)];
+  const high = rowHeight(track, row.folded, metrics);
+  const depth = Math.floor(inside / high);
+  const rows = rowsOf(track);
+  const counters = countersShown(track, row.folded);
+  if (depth >= rows && counters > 0) {
+    const at = Math.floor((inside - rows * high) / metrics.counter);
+    const counter = track.counters[Math.min(at, counters - 1)];
     return { ...empty, track, depth, counter: counter ? { key: counter.key, data } : null };
   }
   const lanes = data.lanes.get(track.id) ?? [];
@@ -85,8 +96,8 @@ export function hitAt(field: Field, time: number, y: number): Hit | null {
 }
 
 function foldedHit(field: Field, row: TrackRow, time: number): Hit | null {
-  // What covers less lies above, and is longer to find: the last one drawn first.
-  for (const track of [...row.tracks].reverse()) {
+  // As they are drawn: the one in front is meant.
+  for (const track of stacked(row.tracks).reverse()) {
     const data = field.dataOf(track.id);
     const lane = data?.lanes.get(track.id)?.find((each) => each.depth === 0);
     const index = data && lane ? nearest(data, lane, time, field) : null;

@@ -53,6 +53,8 @@ export const metricsOf = (dense: boolean) => (dense ? DENSE : NORMAL);
 
 /** A line of a folded group shows no more than these: they are drawn over each other. */
 const PREVIEWED = 4;
+/** Tracks deeper than this begin folded: call stacks would fill the screen. */
+const DEEP = 12;
 /** More ranks than this begin folded. */
 const OPEN_RANKS = 2;
 /** Best first: what tells most of a rank in one line. */
@@ -120,7 +122,8 @@ function processRows(
 
 /** A filter opens what it finds: what is folded away cannot be seen to match. */
 function isFolded(key: string, byDefault: boolean, state: TreeState): boolean {
-  if (state.filter.trim() !== '') return state.toggled.has(key) && !byDefault;
+  if (!key.startsWith('t') && state.filter.trim() !== '')
+    return state.toggled.has(key) && !byDefault;
   return state.toggled.has(key) !== byDefault;
 }
 
@@ -156,7 +159,7 @@ function trackRow(
   pinned: boolean,
 ): TrackRow {
   const key = trackKey(track.id);
-  const folded = state.toggled.has(key);
+  const folded = isFolded(key, track.depths > DEEP, state);
   const rank = ranks.length > 1 ? ranks.find((each) => each.part === track.part) : undefined;
   return {
     key: pinned ? `n${track.id}` : key,
@@ -177,13 +180,23 @@ function trackRow(
 
 export const rowsOf = (track: TimelineTrack) => Math.max(track.depths, track.instants ? 1 : 0);
 
+/** Of a depth: folded, all of them lie in little more than a line. */
+export function rowHeight(track: TimelineTrack, folded: boolean, metrics: Metrics): number {
+  if (!folded) return metrics.depth;
+  const squashed = Math.floor((metrics.depth * 1.5) / Math.max(1, rowsOf(track)));
+  return Math.max(2, Math.min(metrics.depth, squashed));
+}
+
+/** Of its counters a folded track shows the first, where it has nothing else. */
+export function countersShown(track: TimelineTrack, folded: boolean): number {
+  if (!folded) return track.counters.length;
+  return rowsOf(track) > 0 ? 0 : Math.min(1, track.counters.length);
+}
+
 function heightOf(track: TimelineTrack, folded: boolean, metrics: Metrics): number {
-  const rows = rowsOf(track);
-  const slices = rows * metrics.depth;
-  const counters = track.counters.length * metrics.counter;
-  const all = slices + counters + metrics.gap;
-  const one = (rows > 0 ? metrics.depth : metrics.counter) + metrics.gap;
-  return Math.max(folded ? one : all, metrics.depth + metrics.gap);
+  const slices = rowsOf(track) * rowHeight(track, folded, metrics);
+  const counters = countersShown(track, folded) * metrics.counter;
+  return Math.max(slices + counters, metrics.depth) + metrics.gap;
 }
 
 function preview(own: readonly TimelineTrack[]): TimelineTrack[] {
@@ -294,6 +307,6 @@ export function revealed(
   const own = tracks.filter((each) => each.part === track.part && !hidden.has(each.id));
   const [first] = processesOf(own).find((each) => each.some((one) => one.id === id)) ?? [];
   if (first) open(processKey(first.id), false);
-  if (depth > 0) next.toggled.delete(trackKey(id));
+  if (depth > 0) open(trackKey(id), track.depths > DEEP);
   return next;
 }

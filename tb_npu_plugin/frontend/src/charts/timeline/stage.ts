@@ -35,6 +35,8 @@ export interface StageInput {
   /** All that a window's answer depends on. */
   key: string;
   query: Readonly<Record<string, string>>;
+  overviewQuery: Readonly<Record<string, string>>;
+  version: string;
   baseNs: string | null;
   steps: readonly TimelineStep[];
   /** Tracks that the whole is shown by. */
@@ -266,9 +268,16 @@ export class Stage {
       }
       // The picture of the whole waits: what is looked at comes first.
       if (overview.length > 0 && !this.windows.busy) {
-        this.overview.want({ ...common, span: whole, tracks: overview.map((each) => each.id) });
+        const tracks = overview.map((each) => each.id);
+        const asked = { ...common, query: this.input.overviewQuery, key: this.overviewKey() };
+        this.overview.want({ ...asked, span: whole, tracks });
       }
     }, ASK_MS);
+  }
+
+  /** The whole keeps its colours whatever is looked for. */
+  private overviewKey(): string {
+    return JSON.stringify([this.input.overviewQuery, this.input.version]);
   }
 
   private settle(): void {
@@ -439,7 +448,7 @@ export class Stage {
     ink.textBaseline = 'middle';
     ink.textAlign = 'left';
     const overview = input.overview.flatMap((track) => {
-      const data = this.overview.best(track.id, input.whole, this.width, input.key);
+      const data = this.overview.best(track.id, input.whole, this.width, this.overviewKey());
       return data ? [{ track, data }] : [];
     });
     drawHead(ink, scene, this.width, { ...input, span: this.span, overview });

@@ -48,6 +48,7 @@ export function Board({ data }: { data: Timeline }) {
       />
       {board.slice ? (
         <Panel
+          key="slice"
           label={words.slice.details}
           onEscape={() => {
             board.select(null);
@@ -59,7 +60,9 @@ export function Board({ data }: { data: Timeline }) {
       ) : (
         board.range && (
           <Panel
+            key="range"
             label={words.range.title}
+            tall
             onEscape={() => {
               board.setRange(null);
               focusCanvas();

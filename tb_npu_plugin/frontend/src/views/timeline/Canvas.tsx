@@ -53,6 +53,8 @@ export function Canvas(props: Props) {
     finding: params.value.find !== undefined,
     key: JSON.stringify([query, selection, version.value]),
     query: query as Record<string, string>,
+    overviewQuery: query.shift ? { shift: query.shift } : {},
+    version: `${version.value} ${selection}`,
     baseNs: params.value.clock === '1' ? board.data.base_ns : null,
     steps: board.steps,
     overview: board.overview,

@@ -5,6 +5,8 @@ import { Icon } from '../../components/Icon';
 import { t } from '../../i18n';
 
 const HEIGHT = 220;
+/** A table needs more. */
+const TALL = 320;
 const LEAST = 110;
 /** What is left to the tracks. */
 const ABOVE = 240;
@@ -12,13 +14,14 @@ const KEY_STEP = 24;
 
 interface Props {
   label: string;
+  tall?: boolean;
   onEscape: () => void;
   children: ComponentChildren;
 }
 
-export function Panel({ label, onEscape, children }: Props) {
+export function Panel({ label, tall = false, onEscape, children }: Props) {
   const words = t.value.timeline;
-  const [height, setHeight] = useState(HEIGHT);
+  const [height, setHeight] = useState(tall ? TALL : HEIGHT);
   const drag = useRef<{ y: number; height: number } | null>(null);
   const set = (next: number) =>
     setHeight(Math.max(LEAST, Math.min(window.innerHeight - ABOVE, next)));

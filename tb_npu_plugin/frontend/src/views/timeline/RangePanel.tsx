@@ -43,7 +43,7 @@ export function RangePanel({ board, range }: { board: Board; range: Span }) {
           <DataTable<SlicesReply>
             view="slices"
             tableOf={tableOf}
-            title={t.value.timeline.slices(2).replace(/^\S+\s*/, '')}
+            title={words.slices}
             query={{ from: Math.round(from), to: Math.round(to), tracks: board.tracks }}
             stated
           />

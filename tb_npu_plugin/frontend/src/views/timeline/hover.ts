@@ -55,11 +55,14 @@ export function hoverOf(board: Board, hit: Hit, time: number): HoverContent | nu
       value: formatDuration(duration),
       share: count > 1 ? '' : exact(Math.round(duration), 'ns'),
     },
-    { label: words.slice.start, value: longTime(startOf(data, index)) },
   ];
+  // Where the window cuts it, its beginning is not known here.
+  if (data.start[index] !== 0) {
+    rows.push({ label: words.slice.start, value: longTime(startOf(data, index)), share: '' });
+  }
   if (data.legend && key !== undefined) {
     const value = data.legend[key] ?? words.timeline.unknown;
-    rows.push({ label: words.timeline.colours[board.colour], value });
+    rows.push({ label: words.timeline.colours[board.colour], value, share: '' });
   }
   return {
     title: elide(name, 90),

@@ -9,6 +9,7 @@ import type {
 } from '../../api/timeline.types';
 import { partOf } from '../../api/timelineWindow';
 import type { Arrow, Box } from '../../charts/timeline/overlay';
+import { stacked } from '../../charts/timeline/palette';
 import type { Span } from '../../charts/timeline/span';
 import { formatRanges } from '../../lib/ranges';
 
@@ -73,7 +74,7 @@ export function overviewOf(tracks: readonly TimelineTrack[]): TimelineTrack[] {
   for (const kind of ['overlap', 'hardware', 'python']) {
     const some = own.filter((track) => track.kind === kind);
     const most = [...some].sort((a, b) => b.slices - a.slices);
-    if (most.length > 0) return most.slice(0, kind === 'overlap' ? 4 : 1);
+    if (most.length > 0) return stacked(most.slice(0, kind === 'overlap' ? 4 : 1));
   }
   return own.slice(0, 1);
 }
