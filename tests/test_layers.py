@@ -17,14 +17,17 @@ LAYERS = [
     ("i18n", "errors", "wording", "results", "schema", "api_schema"),
     ("finding_kinds",),
     ("findings",),
-    ("downsample", "readers"),
+    ("downsample", "slice_index"),
+    ("readers",),
     ("engine",),
     ("discovery", "capture_notes", "capture", "recordings"),
     ("cache", "ingest", "worker", "process", "pool"),
     ("settings", "file_state"),
     ("store",),
     ("selection", "filters", "tables"),
+    ("timeline",),
     ("views",),
+    ("timeline_api",),
     ("api",),
 ]
 LAYER = {name: i for i, names in enumerate(LAYERS) for name in names}
