@@ -1,5 +1,5 @@
 /** Windows of the timeline for the tests, packed as the server packs them. */
-import type { TimelineTrack } from './api/timeline.types';
+import type { TimelineTrack } from './api/types.gen';
 
 export interface ItemMade {
   start: number;

@@ -18,13 +18,6 @@ export const timelineWords: TimelineWords = {
     matches: (count) => plural(count, 'match', 'matches'),
     matchOf: (at, all) => `${n(at)} of ${n(all)}`,
     colour: 'Colour',
-    colours: {
-      name: 'Name',
-      category: 'Category',
-      duration: 'Duration',
-      step: 'Step',
-      bound: 'Bound by',
-    },
     unknown: 'unknown',
     align: 'Align',
     unaligned: 'cannot be aligned like this',

@@ -67,7 +67,6 @@ export interface TimelineWords {
     selected: (name: string, duration: string, where: string) => Sentence;
     marked: (time: string) => Sentence;
     shiftOf: (time: string) => Sentence;
-    colours: Record<'name' | 'category' | 'duration' | 'step' | 'bound', Sentence>;
     acts: Record<
       | 'zoom'
       | 'pan'

@@ -16,7 +16,6 @@ export const timelineWords: TimelineWords = {
     matches: (count) => `${n(count)} 个匹配`,
     matchOf: (at, all) => `第 ${n(at)} 个，共 ${n(all)} 个`,
     colour: '着色',
-    colours: { name: '名称', category: '类别', duration: '耗时', step: '迭代', bound: '瓶颈' },
     unknown: '未知',
     align: '对齐',
     unaligned: '无法按此方式对齐',

@@ -1,6 +1,7 @@
 /**
  * One view's reply: the newest question wins, and what is on screen stays until it is answered.
- * Without a route nothing is asked, and nothing held.
+ * Without a route nothing is asked, and nothing held. A reply about a part of what the page shows
+ * (`quiet`) says nothing of the page.
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { apiUrl, GoneError, get, type Query, type Reply } from '../api/client';
@@ -24,7 +25,11 @@ interface Held<R> {
 
 const NOTHING = { reply: null, replyTo: '', error: null, errorTo: '' };
 
-export function useReply<R extends Reply>(route: string | null, query: Query): ReplyState<R> {
+export function useReply<R extends Reply>(
+  route: string | null,
+  query: Query,
+  quiet = false,
+): ReplyState<R> {
   const [held, hold] = useState<Held<R>>(NOTHING);
   const asker = useRef(new Asker()).current;
   const address = route === null ? '' : apiUrl(route, query);
@@ -39,7 +44,7 @@ export function useReply<R extends Reply>(route: string | null, query: Query): R
       try {
         const reply = await get<R>(route, query, signal);
         if (signal.aborted) return;
-        publishMeta(reply.meta);
+        if (!quiet) publishMeta(reply.meta);
         hold({ reply, replyTo: address, error: null, errorTo: '' });
       } catch (error) {
         if (signal.aborted) return;

@@ -1,6 +1,7 @@
 /** Above the rows: the whole capture with the part on screen, the steps, the ruler with markers. */
-import type { TimelineStep, TimelineTrack } from '../../api/timeline.types';
+
 import { itemAt, lastAt, type WindowData } from '../../api/timelineWindow';
+import type { TimelineStep, TimelineTrack } from '../../api/types.gen';
 import { formatDuration } from '../../lib/format';
 import { visible } from '../../lib/text';
 import type { Marker } from './overlay';

@@ -1,6 +1,7 @@
 /** Paints the rows of tracks: slices, ticks of instants, counters. Knows no screen, only a span. */
-import type { TimelineTrack } from '../../api/timeline.types';
+
 import { type Lane, lastAt, type WindowData } from '../../api/timelineWindow';
+import type { TimelineTrack } from '../../api/types.gen';
 import { elide, visible } from '../../lib/text';
 import { paintCounter } from './paintCounters';
 import {

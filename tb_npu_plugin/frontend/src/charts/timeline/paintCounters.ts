@@ -1,6 +1,7 @@
 /** A counter as a filled step curve; where many values share a pixel, from the least to the most. */
-import type { TimelineCounter } from '../../api/timeline.types';
+
 import { lastAt, type Series, type WindowData } from '../../api/timelineWindow';
+import type { CounterSeries } from '../../api/types.gen';
 import { formatBytes, formatNumber, NBSP } from '../../lib/format';
 import type { Area, Ink } from './paint';
 
@@ -15,7 +16,7 @@ export function paintCounter(
   box: Box,
   data: WindowData,
   series: Series,
-  counter: TimelineCounter,
+  counter: CounterSeries,
   colour: string,
 ): void {
   const { at, least, most } = data;
@@ -58,7 +59,7 @@ export function paintCounter(
 }
 
 /** `Read 0–1.2 GB/s` */
-export function counterText({ name, unit, least, most }: TimelineCounter): string {
+export function counterText({ name, unit, least, most }: CounterSeries): string {
   return `${name}  ${valueText(Math.min(0, least), '')}–${valueText(most, unit)}`;
 }
 

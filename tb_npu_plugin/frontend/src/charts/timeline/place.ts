@@ -1,5 +1,5 @@
 /** Where a slice is on screen, and what is under the pointer. */
-import type { TimelineTrack } from '../../api/timeline.types';
+
 import {
   endOf,
   itemAt,
@@ -8,6 +8,8 @@ import {
   startOf,
   type WindowData,
 } from '../../api/timelineWindow';
+import type { TimelineTrack } from '../../api/types.gen';
+import { stacked } from './palette';
 import {
   countersShown,
   type Metrics,

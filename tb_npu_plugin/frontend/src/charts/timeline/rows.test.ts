@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { TimelineRank } from '../../api/timeline.types';
+import type { TimelineRank } from '../../api/types.gen';
 import { track } from '../../testing.timeline';
 import { NORMAL, ordered, revealed, rowOf, rowsBetween, type TreeState, treeOf } from './rows';
 

@@ -1,5 +1,5 @@
 /** The tree of tracks as rows from the top down: what is folded, hidden, pinned and moved. */
-import type { TimelineRank, TimelineTrack } from '../../api/timeline.types';
+import type { TimelineRank, TimelineTrack } from '../../api/types.gen';
 
 /** How the tree stands; all of it is in the link. */
 export interface TreeState {

@@ -3,8 +3,9 @@
  * something changed, and not while nobody sees it. Rows are painted into a picture wider and
  * taller than the screen, so that a frame of panning is one copy of it.
  */
-import type { TimelineStep, TimelineTrack } from '../../api/timeline.types';
+
 import type { WindowData } from '../../api/timelineWindow';
+import type { TimelineStep, TimelineTrack } from '../../api/types.gen';
 import { isHidden, onWake } from '../../state/host';
 import { drawHead, HEAD } from './head';
 import { Motion } from './motion';

@@ -88,7 +88,7 @@ describe('windows', () => {
     const { asked, windows } = server(1);
     windows.want(WANTED);
     await asked[0]?.answer();
-    windows.want({ ...WANTED, span: [449_000, 450_000] });
+    windows.want({ ...WANTED, span: [447_000, 451_000] });
     expect(asked).toHaveLength(1);
   });
 

@@ -36,7 +36,7 @@ interface Held {
   data: WindowData;
   /** ns per pixel that it was made for. */
   scale: number;
-  /** No slice in it is merged: it is as good at any zoom. */
+  /** No slice in it is merged: it is good at any zoom that its ticks are finer than. */
   single: boolean;
 }
 
@@ -155,7 +155,7 @@ export function wider([from, to]: Span, whole: Span): Span {
 }
 
 function covers(
-  own: Pick<Held, 'key' | 'tracks' | 'scale'> & { single?: boolean },
+  own: Pick<Held, 'key' | 'tracks' | 'scale'> & Partial<Held>,
   reach: Pick<WindowData, 'from' | 'to'> | Span,
   track: number,
   { span, whole, key }: Wanted,
@@ -165,7 +165,8 @@ function covers(
   const [from, to] = 'from' in reach ? [reach.from, reach.to] : reach;
   if (from > Math.max(span[0], whole[0]) + 1 || to < Math.min(span[1], whole[1]) - 1) return false;
   const ratio = own.scale / scale;
-  return ratio >= FINER && (ratio <= COARSER || own.single === true);
+  const exact = own.single === true && (own.data?.tick ?? 0) <= scale / 2;
+  return ratio >= FINER && (ratio <= COARSER || exact);
 }
 
 /** How much of the span it covers, then how near its scale is. */
@@ -177,8 +178,7 @@ function scoreOf({ data, scale: made, single }: Held, [from, to]: Span, scale: n
   return covered - Math.min(0.9, blur) - Math.min(0.3, excess);
 }
 
-function isSingle({ count, tick }: WindowData): boolean {
-  if (tick > 1) return false;
+function isSingle({ count }: WindowData): boolean {
   for (let i = 0; i < count.length; i++) if ((count[i] as number) > 1) return false;
   return true;
 }

@@ -8,7 +8,7 @@ import { t } from '../../i18n';
 import { formatDuration } from '../../lib/format';
 import { selectionQuery } from '../../state/query';
 import { navigate, params } from '../../state/route';
-import { COLOURS, parseSpan } from './link';
+import { parseSpan } from './link';
 import { Marks } from './Marks';
 import { alignmentOf } from './model';
 import { savePicture } from './picture';
@@ -29,11 +29,15 @@ export function Bar({ board, boxing, setBoxing, onKeys }: Props) {
   return (
     <div class="tl-bar">
       <Search board={board} />
-      <Popover caption={words.colour} label={words.colours[colour]} width={180}>
+      <Popover
+        caption={words.colour}
+        label={data.colours.find((each) => each.id === colour)?.label ?? colour}
+        width={180}
+      >
         {(close) => (
           <OptionList
             value={colour}
-            options={COLOURS.map((each) => ({ value: each, text: words.colours[each] }))}
+            options={data.colours.map((each) => ({ value: each.id, text: each.label }))}
             onChoose={(next) => {
               navigate({ colour: next === 'name' ? null : next }, 'replace');
               close();

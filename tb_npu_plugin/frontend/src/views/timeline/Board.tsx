@@ -1,7 +1,7 @@
 /** The parts of the page around the tracks. */
 import { useState } from 'preact/hooks';
 import { GoneError } from '../../api/client';
-import type { Timeline } from '../../api/timeline.types';
+import type { Timeline } from '../../api/types.gen';
 import { longTime } from '../../charts/timeline/ruler';
 import type { Span } from '../../charts/timeline/span';
 import { Strip } from '../../components/Notice';

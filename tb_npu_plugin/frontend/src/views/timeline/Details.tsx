@@ -1,6 +1,6 @@
 /** The selected slice: what it is, what stands around it, and where it leads. */
 import type { ComponentChildren } from 'preact';
-import type { SliceDetail, SliceRef } from '../../api/timeline.types';
+import type { SliceDetail, SliceRef } from '../../api/types.gen';
 import { clockMoment, longTime } from '../../charts/timeline/ruler';
 import { CopyButton } from '../../components/CopyButton';
 import { Door } from '../../components/Door';

@@ -3,18 +3,17 @@ import { hueOfKey, LEVELS, type Palette, paletteFor, scaleAt } from '../../chart
 import { useTheme } from '../../charts/useTheme';
 import { t } from '../../i18n';
 import { elide, visible } from '../../lib/text';
-import type { Colour } from './link';
 
 const SHOWN = 14;
 
-export function Legend({ legend, colour }: { legend: readonly string[]; colour: Colour }) {
+export function Legend({ legend, colour }: { legend: readonly string[]; colour: string }) {
   const theme = useTheme();
   const style = getComputedStyle(document.documentElement);
   const palette = paletteFor(theme === 'dark', (name) =>
     style.getPropertyValue(`--${name}`).trim(),
   );
   return (
-    <ul class="legend tl-legend" aria-label={t.value.timeline.colours[colour]}>
+    <ul class="legend tl-legend" aria-label={t.value.timeline.colour}>
       {legend.slice(0, SHOWN).map((label, key) => (
         <li key={key}>
           <span class="swatch" style={`background:${fill(palette, colour, key, legend.length)}`} />
@@ -26,7 +25,7 @@ export function Legend({ legend, colour }: { legend: readonly string[]; colour: 
   );
 }
 
-function fill(palette: Palette, colour: Colour, key: number, of: number): string {
+function fill(palette: Palette, colour: string, key: number, of: number): string {
   if (colour === 'duration') return scaleAt(palette, key, of);
   return palette.fills[hueOfKey(key) * LEVELS + LEVELS - 1] ?? '';
 }

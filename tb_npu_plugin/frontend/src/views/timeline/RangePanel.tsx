@@ -1,6 +1,6 @@
 /** A selected range: what ran in it, and how busy each track was. */
 import { useState } from 'preact/hooks';
-import type { Occupancy, SlicesReply } from '../../api/timeline.types';
+import type { Occupancy, SlicesReply } from '../../api/types.gen';
 import { longTime } from '../../charts/timeline/ruler';
 import { around, type Span } from '../../charts/timeline/span';
 import { DataTable } from '../../components/table/DataTable';

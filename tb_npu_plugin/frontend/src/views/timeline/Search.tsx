@@ -1,7 +1,7 @@
 /** Finds slices: how many there are, and one after another. */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from '../../api/client';
-import type { SearchReply, SliceRef } from '../../api/timeline.types';
+import type { SearchReply, SliceRef } from '../../api/types.gen';
 import { Icon } from '../../components/Icon';
 import { t } from '../../i18n';
 import { formatInt } from '../../lib/format';
@@ -24,14 +24,18 @@ export function Search({ board }: { board: Board }) {
   const wrapped = useRef(false);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const from = at ?? Math.round(board.stage.current?.span[0] ?? board.whole[0]) - 1;
-  const { reply, error, stale } = useReply<SearchReply>(find === '' ? null : 'timeline/search', {
-    ...selectionQuery(),
-    find,
-    // A moving view alone is no new question.
-    at: at === null ? null : from,
-    limit: 1,
-    tracks: board.tracks,
-  });
+  const { reply, error, stale } = useReply<SearchReply>(
+    find === '' ? null : 'timeline/search',
+    {
+      ...selectionQuery(),
+      find,
+      // A moving view alone is no new question.
+      at: at === null ? null : from,
+      limit: 1,
+      tracks: board.tracks,
+    },
+    true,
+  );
   useEffect(() => setText(find), [find]);
   useEffect(() => () => clearTimeout(timer.current), []);
   const ask = (value: string) => {

@@ -1,6 +1,6 @@
 /** The timeline: every event to scale, and what the file says of each. */
 
-import type { TimelineReply } from '../../api/timeline.types';
+import type { TimelineReply } from '../../api/types.gen';
 import { FindingItem } from '../../components/FindingItem';
 import { Notice, Strip } from '../../components/Notice';
 import { LongText } from '../../components/Text';

@@ -62,7 +62,8 @@ export function hoverOf(board: Board, hit: Hit, time: number): HoverContent | nu
   }
   if (data.legend && key !== undefined) {
     const value = data.legend[key] ?? words.timeline.unknown;
-    rows.push({ label: words.timeline.colours[board.colour], value, share: '' });
+    const colour = board.data.colours.find((each) => each.id === board.colour);
+    rows.push({ label: colour?.label ?? '', value, share: '' });
   }
   return {
     title: elide(name, 90),

@@ -6,9 +6,6 @@ import type { Params } from '../../lib/hash';
 import { formatRanges, parseRanges } from '../../lib/ranges';
 import type { Patch } from '../../state/route';
 
-export const COLOURS = ['name', 'category', 'duration', 'step', 'bound'] as const;
-export type Colour = (typeof COLOURS)[number];
-
 /** `12-345`; either end may lie before the first event. */
 export function parseSpan(text: string | undefined): Span | null {
   const match = /^(-?\d+(?:\.\d+)?)-(-?\d+(?:\.\d+)?)$/.exec(text ?? '');
@@ -19,8 +16,9 @@ export function parseSpan(text: string | undefined): Span | null {
 
 export const formatSpan = ([from, to]: Span) => `${Math.round(from)}-${Math.round(to)}`;
 
-export function colourOf(params: Params): Colour {
-  return COLOURS.find((each) => each === params.colour) ?? 'name';
+/** One of those that there are. */
+export function colourOf(params: Params, colours: readonly { id: string }[]): string {
+  return colours.find((each) => each.id === params.colour)?.id ?? 'name';
 }
 
 export function treeState(params: Params): TreeState {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Timeline } from '../../api/timeline.types';
+import type { Timeline } from '../../api/types.gen';
 import { track } from '../../testing.timeline';
 import { afterBase, overviewOf, shiftsOf, stepFrom, stepsOf, tracksParam, wholeOf } from './model';
 
@@ -25,6 +25,7 @@ const DATA: Timeline = {
   ranks: [rank(0, 0, 10_000), rank(1, 500, 11_000)],
   tracks: [],
   kinds: [],
+  colours: [],
   steps: [step(0, 1, 0, 4_000), step(0, 2, 4_000, 9_000), step(1, 1, 500, 4_500)],
   total_ranks: 2,
   note: '',

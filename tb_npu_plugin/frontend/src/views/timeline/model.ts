@@ -1,13 +1,14 @@
 /** What the canvas and the panels are given: the reply, as the link wants it shown. */
+
+import { partOf } from '../../api/timelineWindow';
 import type {
+  Alignment,
   SliceDetail,
   Timeline,
-  TimelineAlignment,
   TimelineFlow,
   TimelineStep,
   TimelineTrack,
-} from '../../api/timeline.types';
-import { partOf } from '../../api/timelineWindow';
+} from '../../api/types.gen';
 import type { Arrow, Box } from '../../charts/timeline/overlay';
 import { stacked } from '../../charts/timeline/palette';
 import type { Span } from '../../charts/timeline/span';
@@ -31,7 +32,7 @@ export function shiftsOf(
 export function alignmentOf(
   { alignments }: Pick<Timeline, 'alignments'>,
   align: string | undefined,
-): TimelineAlignment | undefined {
+): Alignment | undefined {
   return alignments.find((each) => each.id === align) ?? alignments[0];
 }
 
@@ -109,9 +110,9 @@ export function allArrows(
     from: {
       track: flow.from_track,
       depth: flow.from_depth,
-      time: shifted(flow.from_track, flow.from),
+      time: shifted(flow.from_track, flow.start),
     },
-    to: { track: flow.to_track, depth: flow.to_depth, time: shifted(flow.to_track, flow.to) },
+    to: { track: flow.to_track, depth: flow.to_depth, time: shifted(flow.to_track, flow.end) },
     strong: false,
   }));
 }

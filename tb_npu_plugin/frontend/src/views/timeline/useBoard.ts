@@ -1,5 +1,6 @@
 /** Everything the parts of the page share: what is shown, and what can be done to it. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { partOf, partOfSlice } from '../../api/timelineWindow';
 import type {
   FlowsReply,
   SliceDetail,
@@ -7,8 +8,7 @@ import type {
   SliceReply,
   Timeline,
   TimelineStep,
-} from '../../api/timeline.types';
-import { partOf, partOfSlice } from '../../api/timelineWindow';
+} from '../../api/types.gen';
 import type { Arrow, Box, Marker } from '../../charts/timeline/overlay';
 import { revealed, type Tree, type TreeState, treeOf } from '../../charts/timeline/rows';
 import { revealing, type Span } from '../../charts/timeline/span';
@@ -17,7 +17,6 @@ import { selectionQuery } from '../../state/query';
 import { navigate, type Patch, params } from '../../state/route';
 import { useReply } from '../../state/useReply';
 import {
-  type Colour,
   colourOf,
   formatShifts,
   formatSpan,
@@ -46,7 +45,7 @@ export interface Board {
   shifts: ReadonlyMap<number, number>;
   ownShifts: ReadonlyMap<number, number>;
   steps: readonly TimelineStep[];
-  colour: Colour;
+  colour: string;
   range: Span | null;
   markers: readonly Marker[];
   slice: string | null;
@@ -86,10 +85,14 @@ export function useBoard(data: Timeline): Board {
   const tracks = useMemo(() => tracksParam(tree.left, data.tracks), [tree, data]);
   const slice = now.slice ?? null;
 
-  const { reply, error } = useReply<SliceReply>(slice === null ? null : 'timeline/slice', {
-    ...selectionQuery(),
-    id: slice,
-  });
+  const { reply, error } = useReply<SliceReply>(
+    slice === null ? null : 'timeline/slice',
+    {
+      ...selectionQuery(),
+      id: slice,
+    },
+    true,
+  );
   const detail = reply && reply.data.id === slice ? reply.data : null;
   const selected = useMemo(() => {
     if (detail) return boxOf(detail, shifts);
@@ -133,7 +136,7 @@ export function useBoard(data: Timeline): Board {
     shifts,
     ownShifts,
     steps,
-    colour: colourOf(now),
+    colour: colourOf(now, data.colours),
     range,
     markers,
     slice,
@@ -165,13 +168,17 @@ function useFlows(
 ) {
   const [from, to] = parseSpan(w) ?? whole;
   const by = [...shifts.values(), 0];
-  const { reply } = useReply<FlowsReply>(on ? 'timeline/flows' : null, {
-    ...selectionQuery(),
-    tracks,
-    from: Math.round(from - Math.max(...by)),
-    to: Math.round(to - Math.min(...by)),
-    limit: 500,
-  });
+  const { reply } = useReply<FlowsReply>(
+    on ? 'timeline/flows' : null,
+    {
+      ...selectionQuery(),
+      tracks,
+      from: Math.round(from - Math.max(...by)),
+      to: Math.round(to - Math.min(...by)),
+      limit: 500,
+    },
+    true,
+  );
   return on ? (reply?.data ?? null) : null;
 }
 

@@ -1,7 +1,7 @@
 /** A door from a table leads to a moment and a name: the slice that is meant is found and shown. */
 import { useEffect } from 'preact/hooks';
 import { get } from '../../api/client';
-import type { SearchReply, SliceRef } from '../../api/timeline.types';
+import type { SearchReply, SliceRef } from '../../api/types.gen';
 import { kept } from '../../charts/timeline/span';
 import { selectionQuery } from '../../state/query';
 import { navigate, params } from '../../state/route';
