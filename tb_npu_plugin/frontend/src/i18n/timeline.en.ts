@@ -107,7 +107,6 @@ export const timelineWords: TimelineWords = {
     category: 'Category',
     instant: 'an instant',
     gap: 'Idle before it',
-    gapBehind: (what) => `host meanwhile: ${what}`,
     noneBefore: 'nothing before it',
     parent: 'Inside',
     sameName: 'Of this name on this track',

@@ -117,7 +117,6 @@ export interface TimelineWords {
   > & {
     /** The place by duration of those of its name. */
     place: (rank: number, count: number) => Sentence;
-    gapBehind: (what: string) => Sentence;
     outside: Sentence;
   };
   range: Record<

@@ -104,7 +104,6 @@ export const timelineWords: TimelineWords = {
     category: '类别',
     instant: '瞬时事件',
     gap: '之前的空闲',
-    gapBehind: (what) => `此时主机在执行：${what}`,
     noneBefore: '之前没有区间',
     parent: '外层区间',
     sameName: '该轨道上的同名区间',

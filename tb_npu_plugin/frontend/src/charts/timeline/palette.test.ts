@@ -35,7 +35,7 @@ describe.each([
   });
 
   it('can be written on', () => {
-    for (const fill of palette.fills) {
+    for (const fill of [...palette.fills, ...palette.scale, ...palette.unknown]) {
       expect(contrast(palette.ink, fill), fill).toBeGreaterThanOrEqual(4.5);
     }
   });

@@ -87,7 +87,7 @@ export function paletteFor(dark: boolean, token: (name: string) => string): Pale
     fills: (dark ? DARK : LIGHT).flatMap(levels),
     ink: token('ink'),
     ground,
-    scale: ramp(mix(token('accent'), ground, 0.82), mix(token('accent'), ground, 0.2), 8),
+    scale: ramp(mix(token('accent'), ground, 0.85), mix(token('accent'), ground, 0.5), 8),
     unknown: levels(token('unknown')),
     dimmed: levels(token('bone')),
     concepts: Object.fromEntries(CONCEPTS.map((name) => [name, levels(token(name))])),

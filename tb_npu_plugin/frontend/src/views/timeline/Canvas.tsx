@@ -110,9 +110,7 @@ export function Canvas(props: Props) {
     const box = scroller.current;
     if (!place || !box || height === 0) return;
     board.wanted.current = null;
-    const room = height - HEAD;
-    const inside = place.top >= box.scrollTop && place.top + place.height <= box.scrollTop + room;
-    if (!inside) box.scrollTop = Math.max(0, place.top - room / 2);
+    scrollTo(box, place.top, place.height);
   });
 
   const gestures = useRef<Gestures | null>(null);
@@ -177,7 +175,13 @@ export function Canvas(props: Props) {
         <div class="tl-names">
           <Corner board={board} />
           <div class="tl-names-body">
-            <div ref={names}>
+            <div
+              ref={names}
+              onFocusIn={(event) => {
+                const name = (event.target as HTMLElement).closest<HTMLElement>('.tl-name');
+                if (name && scroller.current) scrollTo(scroller.current, name.offsetTop, 24);
+              }}
+            >
               <Labels board={board} rows={shown} />
             </div>
           </div>
@@ -208,6 +212,13 @@ export function Canvas(props: Props) {
       {tree.rows.length === 0 && <p class="quiet tl-none">{words.noTracks}</p>}
     </div>
   );
+}
+
+/** Brings a row into the middle, where it cannot be seen. */
+function scrollTo(box: HTMLElement, top: number, height: number): void {
+  const room = box.clientHeight - HEAD;
+  const inside = top >= box.scrollTop && top + height <= box.scrollTop + room;
+  if (!inside) box.scrollTop = Math.max(0, top - room / 2);
 }
 
 function leave(stage: Stage): void {

@@ -88,7 +88,7 @@ function Figures({ board, detail }: { board: Board; detail: SliceDetail }) {
       {detail.category && <Line label={words.category}>{visible(detail.category)}</Line>}
       <Line label={words.gap}>
         {gapText}
-        {gap.behind && <span class="quiet"> {words.gapBehind(visible(gap.behind))}</span>}
+        {gap.behind && <span class="quiet"> {visible(gap.behind)}</span>}
       </Line>
       {siblings.count > 1 && (
         <Line label={words.sameName}>
