@@ -1,8 +1,7 @@
 /** What is drawn over the rows in every frame: the selection, arrows, the range, markers. */
 import { itemAt } from '../../api/timelineWindow';
-import { fillOf, type Ink, type Scene, writeIn } from './paint';
+import { fillOf, type Ink, inkOf, type Scene, writeIn } from './paint';
 import { counterText } from './paintCounters';
-import { conceptOf } from './palette';
 import { placeOf } from './place';
 import { countersShown, rowHeight, rowsOf, type TrackRow } from './rows';
 import { type Span, xOf } from './span';
@@ -63,8 +62,7 @@ function stickyNames(ink: Ink, scene: Scene, screen: Screen, row: TrackRow): voi
     ink.fillStyle = fillOf(scene, data, track, item);
     ink.fillRect(0, y, width, depth - 1);
     const name = data.names[data.name[item] as number] ?? '';
-    const concept = track.kind === 'overlap' ? conceptOf(name) : null;
-    ink.fillStyle = (concept && scene.palette.conceptInk[concept]) ?? scene.palette.ink;
+    ink.fillStyle = inkOf(scene, data, track, item);
     writeIn(ink, name, 0, y + (depth - 1) / 2 + 0.5, width);
   }
 }

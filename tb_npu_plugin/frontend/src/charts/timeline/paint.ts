@@ -16,6 +16,7 @@ import {
 } from './palette';
 import { countersShown, type Metrics, rowHeight, rowsOf, type TrackRow } from './rows';
 import type { Span } from './span';
+import { pixelOf, Strips } from './strips';
 
 export type Ink = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
 
@@ -44,12 +45,28 @@ export interface Area {
 const LABEL_FROM = 26;
 const PADDING = 4;
 
+/** What is being painted on; names come last, over all slices. */
+interface Sheet {
+  ink: Ink;
+  scene: Scene;
+  area: Area;
+  strips: Strips;
+  names: { text: string; ink: string; left: number; y: number; width: number }[];
+}
+
 export function paintRows(ink: Ink, scene: Scene, area: Area): void {
   ink.fillStyle = scene.palette.ground;
   ink.fillRect(0, 0, area.width, area.height);
   ink.font = scene.font;
   ink.textBaseline = 'middle';
   ink.textAlign = 'left';
+  const sheet: Sheet = {
+    ink,
+    scene,
+    area,
+    strips: new Strips(Math.round(area.width * area.ratio)),
+    names: [],
+  };
   for (const row of scene.rows) {
     const y = row.top - area.top;
     if (row.kind !== 'track') {
@@ -58,12 +75,18 @@ export function paintRows(ink: Ink, scene: Scene, area: Area): void {
     }
     ink.fillStyle = scene.token('line');
     ink.fillRect(0, y + row.height - 1, area.width, 1);
-    if (row.kind === 'track') paintTrack(ink, scene, area, row, y);
-    else if (row.folded) paintFolded(ink, scene, area, row, y);
+    if (row.kind === 'track') paintTrack(sheet, row, y);
+    else if (row.folded) paintFolded(sheet, row, y);
+  }
+  sheet.strips.flush(ink, area.width);
+  for (const { text, ink: colour, left, y, width } of sheet.names) {
+    ink.fillStyle = colour;
+    writeIn(ink, text, left, y, width);
   }
 }
 
-function paintTrack(ink: Ink, scene: Scene, area: Area, row: TrackRow, y: number): void {
+function paintTrack(sheet: Sheet, row: TrackRow, y: number): void {
+  const { ink, scene, area } = sheet;
   const [track] = row.tracks;
   const data = track && scene.dataOf(track.id);
   if (!track || !data) return;
@@ -75,7 +98,7 @@ function paintTrack(ink: Ink, scene: Scene, area: Area, row: TrackRow, y: number
     if (lane.depth < 0) continue;
     const laneTop = top + lane.depth * depth;
     if (laneTop + depth < 0 || laneTop > area.height) continue;
-    paintLane(ink, scene, area, data, track, lane, laneTop, high, true);
+    paintLane(sheet, data, track, lane, laneTop, high, true);
   }
   for (const lane of data.lanes.get(track.id) ?? []) {
     if (lane.depth < 0) paintInstants(ink, scene, area, data, lane, top, high);
@@ -92,18 +115,16 @@ function paintTrack(ink: Ink, scene: Scene, area: Area, row: TrackRow, y: number
 const colourOf = (key: number) => ((key * 5 + 12) % HUES) * LEVELS + LEVELS - 1;
 
 /** Tracks over each other in a line. */
-function paintFolded(ink: Ink, scene: Scene, area: Area, row: TrackRow, y: number): void {
+function paintFolded(sheet: Sheet, row: TrackRow, y: number): void {
   for (const track of stacked(row.tracks)) {
-    const data = scene.dataOf(track.id);
+    const data = sheet.scene.dataOf(track.id);
     const lane = data?.lanes.get(track.id)?.find((each) => each.depth === 0);
-    if (data && lane) paintLane(ink, scene, area, data, track, lane, y + 4, row.height - 9, false);
+    if (data && lane) paintLane(sheet, data, track, lane, y + 4, row.height - 9, false);
   }
 }
 
 function paintLane(
-  ink: Ink,
-  scene: Scene,
-  area: Area,
+  sheet: Sheet,
   data: WindowData,
   track: TimelineTrack,
   lane: Lane,
@@ -111,43 +132,43 @@ function paintLane(
   height: number,
   written: boolean,
 ): void {
-  const { start, length, count, hits } = data;
-  const { palette } = scene;
-  const pixel = 1 / area.ratio;
-  const scale = area.width / (area.span[1] - area.span[0]);
+  const { scene, area, strips } = sheet;
+  const { start, length, count } = data;
+  const scale = (area.width / (area.span[1] - area.span[0])) * area.ratio;
   const shift = (data.from - area.span[0]) * scale;
   const perTick = data.tick * scale;
-  const from = Math.max(lane.first, lastAt(start, lane, -shift / perTick));
-  const until = (area.width - shift) / perTick;
-  const gap = height > 8 ? 1 : pixel;
-  let painted = -1;
-  let fill = '';
-  for (let i = from; i < lane.end; i++) {
+  const until = (strips.width - shift) / perTick;
+  const gap = Math.max(1, Math.round(height > 8 ? area.ratio : 1));
+  const names = written && height >= 8;
+  strips.begin(y, height);
+  for (let i = Math.max(lane.first, lastAt(start, lane, -shift / perTick)); i < lane.end; i++) {
     const begin = start[i] as number;
     if (begin > until) break;
-    const x0 = Math.max(0, shift + begin * perTick);
-    const x1 = Math.min(area.width, shift + (begin + (length[i] as number)) * perTick);
-    if (x1 < 0 || x1 <= painted) continue; // a pixel that is taken
-    const left = Math.round(x0 * area.ratio) * pixel;
-    const right = Math.max(left + pixel, Math.round(x1 * area.ratio) * pixel);
-    const next = fillOf(scene, data, track, i);
-    if (next !== fill) {
-      fill = next;
-      ink.fillStyle = fill;
-    }
-    const width = right - left;
-    const drawn = width > 3 ? width - gap : width;
-    ink.fillRect(left, y, drawn, height);
-    painted = x1 < left + pixel ? left + pixel * 0.5 : -1;
-    if (!written || width < LABEL_FROM || count[i] !== 1 || height < 8) continue;
-    const dim = hits && hits[i] === 0;
-    const concept = track.kind === 'overlap' ? conceptOf(nameOf(data, i)) : null;
-    ink.fillStyle = dim
-      ? scene.token('ink3')
-      : ((concept && palette.conceptInk[concept]) ?? palette.ink);
-    fill = '';
-    writeIn(ink, nameOf(data, i), left, y + height / 2 + 0.5, drawn);
+    const end = shift + (begin + (length[i] as number)) * perTick;
+    if (end < 0) continue;
+    const left = Math.max(0, Math.round(shift + begin * perTick));
+    const right = Math.max(left + 1, Math.min(strips.width, Math.round(end)));
+    if (left >= strips.width) break;
+    // A gap tells neighbours apart where there is room for one.
+    const drawn = right - left > 3 ? right - gap : right;
+    strips.fill(left, drawn, pixelOf(fillOf(scene, data, track, i)));
+    const width = (drawn - left) / area.ratio;
+    if (!names || width < LABEL_FROM || count[i] !== 1) continue;
+    sheet.names.push({
+      text: nameOf(data, i),
+      ink: inkOf(scene, data, track, i),
+      left: left / area.ratio,
+      y: y + height / 2 + 0.5,
+      width,
+    });
   }
+}
+
+/** For the name of an item, on its colour. */
+export function inkOf(scene: Scene, data: WindowData, track: TimelineTrack, item: number): string {
+  if (data.hits && data.hits[item] === 0) return scene.token('ink3');
+  const concept = track.kind === 'overlap' && !data.key ? conceptOf(nameOf(data, item)) : null;
+  return (concept && scene.palette.conceptInk[concept]) ?? scene.palette.ink;
 }
 
 const nameOf = (data: WindowData, item: number) => data.names[data.name[item] as number] ?? '';
