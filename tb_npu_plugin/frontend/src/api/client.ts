@@ -41,19 +41,37 @@ export function apiUrl(route: string, query: Query = {}): string {
 }
 
 export async function get<T>(route: string, query: Query, signal: AbortSignal): Promise<T> {
-  let response: Response;
+  const response = await ask(route, query, signal, 'application/json');
+  const body = await readJson(response, signal);
+  if (response.ok && isReply(body)) return body as T;
+  throw new ApiError(response.status, errorBody(response, body));
+}
+
+/** A reply that is no JSON; what goes wrong is told in JSON all the same. */
+export async function getBytes(
+  route: string,
+  query: Query,
+  signal: AbortSignal,
+): Promise<ArrayBuffer> {
+  const response = await ask(route, query, signal, 'application/octet-stream, application/json');
+  if (!response.ok) {
+    throw new ApiError(response.status, errorBody(response, await readJson(response, signal)));
+  }
+  return await response.arrayBuffer();
+}
+
+async function ask(
+  route: string,
+  query: Query,
+  signal: AbortSignal,
+  accept: string,
+): Promise<Response> {
   try {
-    response = await fetch(apiUrl(route, query), {
-      signal,
-      headers: { Accept: 'application/json' },
-    });
+    return await fetch(apiUrl(route, query), { signal, headers: { Accept: accept } });
   } catch (error) {
     if (signal.aborted) throw error;
     throw new GoneError(String(error));
   }
-  const body = await readJson(response, signal);
-  if (response.ok && isReply(body)) return body as T;
-  throw new ApiError(response.status, errorBody(response, body));
 }
 
 async function readJson(response: Response, signal: AbortSignal): Promise<unknown> {

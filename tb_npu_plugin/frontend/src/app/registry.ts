@@ -13,6 +13,12 @@ export interface View {
 export const VIEWS: readonly View[] = [
   { id: 'overview', group: 'look', icon: 'overview', load: () => import('../views/overview') },
   { id: 'step', group: 'look', icon: 'step', load: () => import('../views/step') },
+  {
+    id: 'timeline',
+    group: 'look',
+    icon: 'timeline',
+    load: () => import('../views/timeline'),
+  },
   { id: 'operator', group: 'look', icon: 'operator', load: () => import('../views/operator') },
   { id: 'kernel', group: 'look', icon: 'kernel', load: () => import('../views/kernel') },
   { id: 'api', group: 'look', icon: 'api', load: () => import('../views/api') },

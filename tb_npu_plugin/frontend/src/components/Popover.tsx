@@ -97,7 +97,8 @@ function Panel({ button, width = 280, label, children }: PanelProps) {
     panel.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
   }, [button, width]);
   return (
-    <div class="panel" role="dialog" aria-label={label} ref={panel} style={style}>
+    // A press on a label would focus what lies behind, and that closes the panel.
+    <div class="panel" role="dialog" aria-label={label} tabIndex={-1} ref={panel} style={style}>
       {children}
     </div>
   );

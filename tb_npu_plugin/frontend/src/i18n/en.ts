@@ -3,6 +3,7 @@
  * so that each language orders and inflects its own sentence.
  */
 import { pages } from './pages.en';
+import { timelineWords } from './timeline.en';
 import type { Dictionary } from './types';
 
 const n = (count: number) => count.toLocaleString('en-US');
@@ -132,6 +133,7 @@ export const en: Dictionary = {
       memory: (count) => plural(count, 'block', 'blocks'),
       communication: (count) => plural(count, 'operation', 'operations'),
       ranks: (count) => plural(count, 'row', 'rows'),
+      slices: (count) => plural(count, 'slice', 'slices'),
       link: (count) => plural(count, 'link', 'links'),
     },
     ofRows: (count, all) => `${n(count)} of ${n(all)}`,
@@ -144,6 +146,7 @@ export const en: Dictionary = {
       memory: '0 blocks recorded',
       communication: '0 communication operations recorded',
       ranks: 'Nothing to compare',
+      slices: '0 slices in this range',
     },
     noneRecordedHint: 'The file is there and holds no row for this selection.',
     notCaptured: 'Not captured',
@@ -210,4 +213,5 @@ export const en: Dictionary = {
     },
   },
   ...pages,
+  ...timelineWords,
 };

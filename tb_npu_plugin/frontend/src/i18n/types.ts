@@ -1,5 +1,6 @@
 /** The shape both languages share: a missing or misspelt key does not compile. */
 import type { Pages } from './pages.types';
+import type { TimelineWords } from './timeline.types';
 
 export type Sentence = string;
 export type Count = (count: number) => Sentence;
@@ -12,6 +13,7 @@ export type Tables =
   | 'memory'
   | 'communication'
   | 'ranks'
+  | 'slices'
   | 'files';
 type Views =
   | 'overview'
@@ -29,7 +31,7 @@ type Views =
   | 'files'
   | 'health';
 
-export interface Dictionary extends Pages {
+export interface Dictionary extends Pages, TimelineWords {
   product: Sentence;
   skipToContent: Sentence;
   reload: Sentence;

@@ -1,5 +1,6 @@
 /** Simplified Chinese, in the words of the vendor's documents: 算子、内核、卡、未掩盖通信…… */
 import { pages } from './pages.zh';
+import { timelineWords } from './timeline.zh';
 import type { Dictionary } from './types';
 
 const n = (count: number) => count.toLocaleString('zh-CN');
@@ -120,6 +121,7 @@ export const zh: Dictionary = {
       memory: (count) => `${n(count)} 个内存块`,
       communication: (count) => `${n(count)} 个通信算子`,
       ranks: (count) => `${n(count)} 行`,
+      slices: (count) => `${n(count)} 个区间`,
       link: (count) => `${n(count)} 条链路`,
     },
     ofRows: (count, all) => `${n(count)} / ${n(all)}`,
@@ -132,6 +134,7 @@ export const zh: Dictionary = {
       memory: '记录到 0 个内存块',
       communication: '记录到 0 个通信算子',
       ranks: '没有可比较的内容',
+      slices: '此范围内没有区间',
     },
     noneRecordedHint: '文件存在，但其中没有属于当前选择的行。',
     notCaptured: '未采集',
@@ -197,4 +200,5 @@ export const zh: Dictionary = {
     },
   },
   ...pages,
+  ...timelineWords,
 };

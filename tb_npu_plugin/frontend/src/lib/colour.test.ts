@@ -19,3 +19,7 @@ describe('ramp', () => {
     expect(new Set(sums).size).toBe(16);
   });
 });
+
+it('takes short colours, as a minifier writes them', () => {
+  expect(ramp('#fff', '#08306b', 2)).toEqual(['#ffffff', '#08306b']);
+});

@@ -2,9 +2,12 @@
 
 type Triple = [number, number, number];
 
+/** A minifier writes `#fff`. */
+const long = (hex: string) => (hex.length === 4 ? hex.replace(/[^#]/g, '$&$&') : hex);
+
 function channels(hex: string): Triple {
   return [1, 3, 5].map((at) => {
-    const value = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    const value = Number.parseInt(long(hex).slice(at, at + 2), 16) / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
   }) as Triple;
 }

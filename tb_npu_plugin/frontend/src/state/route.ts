@@ -14,9 +14,17 @@ export const VIEW_KEYS = [
   ...(['component', 'show', 'at', 'start', 'end'] as const),
   // Communication: which operations the matrix sums up, and whether with its diagonal
   ...(['key', 'local'] as const),
+  // Timeline: the span on screen, what is selected and looked for, how slices are coloured
+  ...(['w', 'slice', 'range', 'find', 'colour', 'arrows', 'clock', 'dense', 'name'] as const),
+  // … and how its tracks stand, are aligned and marked
+  ...(['fold', 'pin', 'hide', 'move', 'tracks', 'align', 'shift', 'marks'] as const),
 ] as const;
 /** What means something only in the recording it was chosen in. */
-export const OTHER_RECORDING: Patch = { offset: null, at: null, start: null, end: null, key: null };
+export const OTHER_RECORDING: Patch = {
+  ...{ offset: null, at: null, start: null, end: null, key: null },
+  ...{ w: null, slice: null, range: null, name: null, shift: null, marks: null },
+  ...{ fold: null, pin: null, hide: null, move: null },
+};
 
 export const params = signal<Params>({});
 export const view = computed(() => params.value.view || 'overview');

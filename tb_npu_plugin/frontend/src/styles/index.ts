@@ -6,13 +6,14 @@ import frame from './frame.css?inline';
 import pages from './pages.css?inline';
 import states from './states.css?inline';
 import table from './table.css?inline';
+import timeline from './timeline.css?inline';
 import tokens from './tokens.css?inline';
 import views from './views.css?inline';
 
 export function adoptStyles(): void {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync(
-    [tokens, base, frame, controls, table, charts, states, views, pages].join('\n'),
+    [tokens, base, frame, controls, table, charts, states, views, pages, timeline].join('\n'),
   );
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }

@@ -4,8 +4,11 @@ import { useEffect, useRef } from 'preact/hooks';
 import { apiUrl, type Query, type Reply } from '../../api/client';
 import type { Table } from '../../api/types.gen';
 import { t } from '../../i18n';
+import { isKnownView } from '../../state/known';
+import { standing, view } from '../../state/route';
 import { useReply } from '../../state/useReply';
 import { CopyButton } from '../CopyButton';
+import { Door } from '../Door';
 import { Failure } from '../Failure';
 import { Icon } from '../Icon';
 import { Skeleton } from '../Skeleton';
@@ -83,6 +86,7 @@ export function RowDetail<R extends Reply>(props: Props<R>) {
       </header>
       {error && <Failure error={error} />}
       {!reply && !error && <Skeleton rows={10} head={false} />}
+      {table && <InTimeline base={table.base_ns} cells={cells} />}
       <dl key={apiUrl(props.route, query)}>
         {cells.map(({ view, value }) => (
           <Field key={view.column.key} view={view} value={value} onFilter={props.onFilter} />
@@ -91,6 +95,31 @@ export function RowDetail<R extends Reply>(props: Props<R>) {
       {table &&
         props.more?.(Object.fromEntries(cells.map(({ view, value }) => [view.column.key, value])))}
     </aside>
+  );
+}
+
+interface InTimelineProps {
+  base: string | null;
+  cells: readonly { view: ColumnView; value: unknown }[];
+}
+
+/** A row with a name and a moment is an event: the way to it. */
+function InTimeline({ base, cells }: InTimelineProps) {
+  const of = (kind: string) => cells.find(({ view }) => view.column.kind === kind)?.value;
+  const [time, name, rank] = [of('time'), of('name'), of('rank')];
+  if (base === null || typeof time !== 'number' || typeof name !== 'string') return null;
+  if (!isKnownView('timeline')) return null;
+  const moment = { at: String(BigInt(base) + BigInt(Math.round(time))), name };
+  const here = view.value === 'timeline';
+  const patch = here
+    ? standing(moment)
+    : { ...moment, ...(typeof rank === 'number' ? { rank: String(rank) } : {}) };
+  return (
+    <p class="detail-door">
+      <Door view="timeline" patch={patch}>
+        {t.value.range.inTimeline}
+      </Door>
+    </p>
   );
 }
 

@@ -1,0 +1,55 @@
+import { describe, expect, it } from 'vitest';
+import css from '../../styles/tokens.css?raw';
+import { conceptOf, HUES, LEVELS, levelOf, paletteFor } from './palette';
+
+function tokens(selector: string): (name: string) => string {
+  const block = css.slice(css.indexOf(selector)).split('}')[0] ?? '';
+  const found = Object.fromEntries(
+    [...block.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map((match) => [match[1], match[2]]),
+  );
+  return (name) => found[name] ?? '#000000';
+}
+
+function luminance(hex: string): number {
+  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
+    const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
+function contrast(a: string, b: string): number {
+  const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+describe.each([
+  [false, ':root {'],
+  [true, ':root[data-theme="dark"]'],
+] as const)('the palette, dark: %s', (dark, selector) => {
+  const palette = paletteFor(dark, tokens(selector));
+
+  it('has a colour per hue and level', () => {
+    expect(palette.fills).toHaveLength(HUES * LEVELS);
+    expect(new Set(palette.fills).size).toBeGreaterThan(HUES * LEVELS * 0.95);
+  });
+
+  it('can be written on', () => {
+    for (const fill of [...palette.fills, ...palette.scale, ...palette.unknown]) {
+      expect(contrast(palette.ink, fill), fill).toBeGreaterThanOrEqual(4.5);
+    }
+  });
+});
+
+it('a level says how full an item is', () => {
+  expect(levelOf(10, 10)).toBe(LEVELS - 1);
+  expect(levelOf(0.1, 10)).toBe(0);
+  expect(levelOf(5, 10)).toBe(LEVELS / 2);
+});
+
+it('rows of the overlap analysis have the colours of their concepts', () => {
+  expect(conceptOf('Computing')).toBe('computing');
+  expect(conceptOf('Communication(Not Overlapped)')).toBe('communication');
+  expect(conceptOf('Free')).toBe('free');
+  expect(conceptOf('MatMul')).toBeNull();
+});

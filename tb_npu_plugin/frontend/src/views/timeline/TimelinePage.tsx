@@ -1,0 +1,44 @@
+/** The timeline: every event to scale, and what the file says of each. */
+
+import type { TimelineReply } from '../../api/types.gen';
+import { FindingItem } from '../../components/FindingItem';
+import { Notice, Strip } from '../../components/Notice';
+import { LongText } from '../../components/Text';
+import { ViewStatus } from '../../components/ViewStatus';
+import { Waiting } from '../../components/Waiting';
+import { t } from '../../i18n';
+import { selectionQuery } from '../../state/query';
+import { useReply } from '../../state/useReply';
+import { Board } from './Board';
+
+export function TimelinePage() {
+  const { reply, error, stale } = useReply<TimelineReply>('timeline', selectionQuery());
+  if (!reply) return <Waiting error={error} />;
+  const { data, meta } = reply;
+  const words = t.value.timeline;
+  const nothing = data.base_ns === null || data.tracks.length === 0;
+  return (
+    <div class={`timeline-view${stale ? ' refreshing' : ''}`}>
+      {error && <Strip icon="warning" tone="warning" title={error.message} />}
+      <ViewStatus meta={meta} listed={nothing} />
+      {data.note && (
+        <p class="quiet">
+          <LongText text={data.note} />
+        </p>
+      )}
+      {nothing ? (
+        meta.state === 'ready' && (
+          <Notice title={words.nothing} hint={words.nothingHint}>
+            <div class="reasons">
+              {meta.findings.slice(0, 5).map((finding) => (
+                <FindingItem key={finding.id} finding={finding} />
+              ))}
+            </div>
+          </Notice>
+        )
+      ) : (
+        <Board data={data} />
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,1 @@
+export { TimelinePage as default } from './TimelinePage';
