@@ -850,10 +850,11 @@ export interface Flame {
 /**
  * Nodes of a call tree by columns; ``parent`` is an index (-1: a root), parents come first.
  *
- * ``start``: where the first call of the node begins.
+ * ``start``: where the first call of the node begins. ``hue``: as in windows of the timeline.
  */
 export interface FlameNodes {
   name: string[];
+  hue: number[];
   parent: number[];
   depth: number[];
   total: number[];

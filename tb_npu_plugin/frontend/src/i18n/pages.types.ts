@@ -128,6 +128,28 @@ export interface Pages {
     heatMap: (measure: string, count: number) => Sentence;
     moreKeys: (shown: number, all: number) => Sentence;
   };
+  flame: Record<
+    | 'by'
+    | 'order'
+    | 'time'
+    | 'heaviest'
+    | 'find'
+    | 'findLabel'
+    | 'total'
+    | 'self'
+    | 'calls'
+    | 'share'
+    | 'ofParent'
+    | 'keys'
+    | 'all'
+    | 'wholeRange'
+    | 'empty',
+    Sentence
+  > & {
+    chart: (calls: number) => Sentence;
+    range: (from: string, to: string) => Sentence;
+    found: (count: number) => Sentence;
+  };
   ranks: Record<
     | 'suspects'
     | 'reading'
