@@ -61,7 +61,7 @@ function Controls({ data }: { data: Flame }) {
       />
       <input
         type="search"
-        class="flame-find"
+        class="input flame-find"
         placeholder={words.find}
         aria-label={words.findLabel}
         value={find ?? ''}
