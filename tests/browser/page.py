@@ -10,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 VIEWS = {
     "overview": "Overview",
     "step": "Step time",
+    "timeline": "Timeline",
     "operator": "Operators",
     "kernel": "Kernels",
     "api": "Host API",

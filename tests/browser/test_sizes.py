@@ -23,7 +23,7 @@ def test_small_window(tab_at: Make, job_url: str, size: tuple[int, int]) -> None
         else:
             frame.locator(".view-picker").get_by_role("button").first.click()
             frame.get_by_role("option", name=name, exact=True).click()
-        if view not in ("overview", "health"):
+        if view not in ("overview", "timeline", "health"):
             table = grid(frame, name)
             expect(rows(table).first).to_be_attached()
             table.scroll_into_view_if_needed()

@@ -180,3 +180,17 @@ export function drawLine(
   ink.stroke();
   ink.setLineDash([]);
 }
+
+/** The box that is being drawn to zoom into; in pixels of the canvas. */
+export function drawZoomBox(
+  ink: CanvasRenderingContext2D,
+  scene: Scene,
+  [x0, y0, x1, y1]: readonly [number, number, number, number],
+): void {
+  ink.strokeStyle = scene.token('accent');
+  ink.fillStyle = scene.token('accent');
+  ink.globalAlpha = 0.12;
+  ink.fillRect(x0, y0, x1 - x0, y1 - y0);
+  ink.globalAlpha = 1;
+  ink.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0, y1 - y0);
+}

@@ -240,3 +240,26 @@ function paintInstants(
     ink.fillRect(x - 1.5, y, 3, 3);
   }
 }
+
+/** How many slices a span holds on some tracks. */
+export function itemsWithin(
+  tracks: readonly TimelineTrack[],
+  dataOf: Scene['dataOf'],
+  span: Span,
+): number {
+  let items = 0;
+  for (const track of new Set(tracks)) {
+    const data = dataOf(track.id);
+    for (const lane of data?.lanes.get(track.id) ?? []) {
+      if (!data) continue;
+      const last = (span[1] - data.from) / data.tick;
+      const first = (span[0] - data.from) / data.tick;
+      for (let i = Math.max(lane.first, lastAt(data.start, lane, first)); i < lane.end; i++) {
+        const start = data.start[i] as number;
+        if (start > last) break;
+        if (start + (data.length[i] as number) >= first) items += data.count[i] as number;
+      }
+    }
+  }
+  return items;
+}

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { TimelineRank } from '../../api/types.gen';
 import { track } from '../../testing.timeline';
-import { NORMAL, ordered, revealed, rowOf, rowsBetween, type TreeState, treeOf } from './rows';
+import { revealed } from './reveal';
+import { NORMAL, ordered, rowOf, rowsBetween, type TreeState, treeOf } from './rows';
 
 const rank = (part: number): TimelineRank => ({
   part,

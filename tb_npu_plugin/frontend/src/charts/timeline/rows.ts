@@ -54,9 +54,9 @@ export const metricsOf = (dense: boolean) => (dense ? DENSE : NORMAL);
 /** A line of a folded group shows no more than these: they are drawn over each other. */
 const PREVIEWED = 4;
 /** Tracks deeper than this begin folded: call stacks would fill the screen. */
-const DEEP = 12;
+export const DEEP = 12;
 /** More ranks than this begin folded. */
-const OPEN_RANKS = 2;
+export const OPEN_RANKS = 2;
 /** Best first: what tells most of a rank in one line. */
 const TELLING = ['overlap', 'hardware', 'communication', 'runtime', 'cann', 'python'];
 
@@ -121,7 +121,7 @@ function processRows(
 }
 
 /** A filter opens what it finds: what is folded away cannot be seen to match. */
-function isFolded(key: string, byDefault: boolean, state: TreeState): boolean {
+export function isFolded(key: string, byDefault: boolean, state: TreeState): boolean {
   if (!key.startsWith('t') && state.filter.trim() !== '')
     return state.toggled.has(key) && !byDefault;
   return state.toggled.has(key) !== byDefault;
@@ -220,7 +220,7 @@ function byPart(ranks: readonly TimelineRank[], tracks: readonly TimelineTrack[]
 }
 
 /** Consecutive tracks that share a heading. */
-function processesOf(tracks: readonly TimelineTrack[]): TimelineTrack[][] {
+export function processesOf(tracks: readonly TimelineTrack[]): TimelineTrack[][] {
   const found: TimelineTrack[][] = [];
   for (const track of tracks) {
     const last = found[found.length - 1];
@@ -246,7 +246,7 @@ export function ordered(
   return list;
 }
 
-function matches(
+export function matches(
   track: TimelineTrack,
   ranks: readonly TimelineRank[],
   { filter }: TreeState,
@@ -283,30 +283,4 @@ export function rowOf(rows: readonly TrackRow[], track: number): TrackRow | unde
   return (
     rows.find((row) => row.key === trackKey(track)) ?? rows.find((row) => row.key === `n${track}`)
   );
-}
-
-/** With what must be open, and shown, for a track to be seen. */
-export function revealed(
-  state: TreeState,
-  ranks: readonly TimelineRank[],
-  tracks: readonly TimelineTrack[],
-  id: number,
-  depth: number,
-): TreeState {
-  const track = tracks.find((each) => each.id === id);
-  if (!track) return state;
-  const hidden = new Set([...state.hidden].filter((each) => each !== id));
-  const filter = matches(track, ranks, state) ? state.filter : '';
-  const next = { ...state, hidden, filter, toggled: new Set(state.toggled) };
-  const open = (key: string, byDefault: boolean) => {
-    if (!isFolded(key, byDefault, next)) return;
-    if (next.toggled.has(key)) next.toggled.delete(key);
-    else next.toggled.add(key);
-  };
-  if (ranks.length > 1) open(rankKey(track.part), ranks.length > OPEN_RANKS);
-  const own = tracks.filter((each) => each.part === track.part && !hidden.has(each.id));
-  const [first] = processesOf(own).find((each) => each.some((one) => one.id === id)) ?? [];
-  if (first) open(processKey(first.id), false);
-  if (depth > 0) open(trackKey(id), track.depths > DEEP);
-  return next;
 }

@@ -1,72 +1,33 @@
 /**
  * The canvas of the timeline: where it looks, what it asks for, when it draws. It draws only when
- * something changed, and not while nobody sees it. Rows are painted into a picture wider and
- * taller than the screen, so that a frame of panning is one copy of it.
+ * something changed, and not while nobody sees it.
  */
 
 import type { WindowData } from '../../api/timelineWindow';
-import type { TimelineStep, TimelineTrack } from '../../api/types.gen';
 import { isHidden, onWake } from '../../state/host';
 import { drawHead, HEAD } from './head';
+import { Inks } from './inks';
 import { Motion } from './motion';
 import {
-  type Arrow,
   type Box,
   drawArrows,
   drawBox,
   drawLine,
   drawRange,
   drawSticky,
-  type Marker,
+  drawZoomBox,
 } from './overlay';
-import { type Area, paintRows, type Scene } from './paint';
-import { type Palette, paletteFor } from './palette';
+import { itemsWithin, type Scene } from './paint';
+import { Past } from './past';
+import { ABOVE, Picture, ratioNow, sized, type View } from './picture';
 import { type Hit, hitAt, placeOf } from './place';
-import { metricsOf, rowsBetween, type Tree } from './rows';
+import { metricsOf, rowsBetween } from './rows';
 import { kept, lengthOf, type Span, sameSpan, timeAt } from './span';
-import { type AskWindow, Windows } from './windows';
-
-export interface StageInput {
-  whole: Span;
-  tree: Tree;
-  dense: boolean;
-  dark: boolean;
-  colour: string;
-  finding: boolean;
-  /** All that a window's answer depends on. */
-  key: string;
-  query: Readonly<Record<string, string>>;
-  overviewQuery: Readonly<Record<string, string>>;
-  version: string;
-  baseNs: string | null;
-  steps: readonly TimelineStep[];
-  /** Tracks that the whole is shown by. */
-  overview: readonly TimelineTrack[];
-  selected: Box | null;
-  range: Span | null;
-  markers: readonly Marker[];
-  arrows: readonly Arrow[];
-}
-
-export interface StageEvents {
-  ask: AskWindow;
-  onError: (error: Error | null) => void;
-  /** The span has come to rest. */
-  onSettle: (span: Span, items: number) => void;
-  onScroll: (scroll: number) => void;
-  onLegend: (legend: readonly string[] | null) => void;
-}
+import type { StageEvents, StageInput } from './stageInput';
+import { Windows } from './windows';
 
 const ASK_MS = 40;
 const SETTLE_MS = 250;
-const HISTORY = 100;
-/** A picture reaches this far beyond the screen: share of the width, and pixels. */
-const ASIDE = 0.5;
-const ABOVE = 240;
-/** While zooming, a picture that takes longer is stretched instead. */
-const SLOW_MS = 9;
-const STRETCHED_MS = 70;
-const FONT = (dense: boolean, family: string) => `${dense ? 9 : 11}px ${family}`;
 
 export class Stage {
   span: Span;
@@ -81,18 +42,13 @@ export class Stage {
   readonly motion: Motion;
   private readonly windows: Windows;
   private readonly overview: Windows;
-  private readonly history: Span[] = [];
-  private readonly picture = document.createElement('canvas');
-  private area: Area | null = null;
-  private painted = { revision: -1, cost: 0, at: 0 };
+  private readonly past = new Past();
+  private readonly picture = new Picture();
+  private readonly inks: Inks;
   private revision = 0;
   private frame = 0;
   private askTimer: ReturnType<typeof setTimeout> | undefined;
   private settleTimer: ReturnType<typeof setTimeout> | undefined;
-  private remembered = 0;
-  private palette: Palette | null = null;
-  private tokens = new Map<string, string>();
-  private family = 'sans-serif';
   private readonly stopWake: () => void;
 
   constructor(
@@ -102,6 +58,7 @@ export class Stage {
     private readonly events: StageEvents,
   ) {
     this.span = kept(span, input.whole);
+    this.inks = new Inks(element);
     const still = window.matchMedia?.('(prefers-reduced-motion: reduce)');
     this.motion = new Motion(() => still?.matches ?? false);
     const arrive = (data: WindowData) => {
@@ -117,7 +74,10 @@ export class Stage {
       () => this.draw(),
       () => {},
     );
-    this.stopWake = onWake(() => this.draw());
+    this.stopWake = onWake(() => {
+      this.ask();
+      this.draw();
+    });
   }
 
   stop(): void {
@@ -132,7 +92,7 @@ export class Stage {
   update(input: StageInput): void {
     const before = this.input;
     this.input = input;
-    if (before.dark !== input.dark) this.palette = null;
+    if (before.dark !== input.dark) this.inks.forget();
     const other = (['tree', 'dense', 'dark', 'colour', 'finding', 'key'] as const).some(
       (name) => before[name] !== input[name],
     );
@@ -178,20 +138,13 @@ export class Stage {
     this.draw();
   }
 
-  /** Before a movement begins: small ones that follow each other are one step back. */
+  /** Before a movement begins. */
   remember(): void {
-    const now = performance.now();
-    const last = this.history[this.history.length - 1];
-    if (now - this.remembered > 600 && !(last && sameSpan(last, this.span))) {
-      this.history.push(this.span);
-      if (this.history.length > HISTORY) this.history.shift();
-    }
-    this.remembered = now;
+    this.past.keep(this.span, performance.now());
   }
 
   undo(): void {
-    let last = this.history.pop();
-    while (last && sameSpan(last, this.motion.goal(this.span))) last = this.history.pop();
+    const last = this.past.back(this.motion.goal(this.span));
     if (!last) return;
     this.motion.go(this.span, last, performance.now());
     this.ask();
@@ -286,150 +239,57 @@ export class Stage {
     this.settleTimer = setTimeout(() => {
       if (this.motion.moving) return;
       this.ask();
-      this.events.onSettle(this.span, this.itemsOnScreen());
+      const tracks = this.rowsOnScreen(0).flatMap((row) => row.tracks);
+      this.events.onSettle(this.span, itemsWithin(tracks, this.dataOf, this.span));
     }, SETTLE_MS);
   }
 
-  private itemsOnScreen(): number {
-    let items = 0;
-    for (const track of new Set(this.rowsOnScreen(0).flatMap((row) => row.tracks))) {
-      const data = this.dataOf(track.id);
-      if (!data) continue;
-      const first = (this.span[0] - data.from) / data.tick;
-      const last = (this.span[1] - data.from) / data.tick;
-      for (const lane of data.lanes.get(track.id) ?? []) {
-        for (let i = lane.first; i < lane.end; i++) {
-          const start = data.start[i] as number;
-          if (start > last) break;
-          if (start + (data.length[i] as number) >= first) items += data.count[i] as number;
-        }
-      }
-    }
-    return items;
-  }
-
-  private token = (name: string): string => {
-    let value = this.tokens.get(name);
-    if (value === undefined) {
-      value = getComputedStyle(this.element).getPropertyValue(`--${name}`).trim();
-      this.tokens.set(name, value);
-    }
-    return value;
-  };
-
   private scene(above: number): Scene {
-    if (!this.palette) {
-      this.tokens.clear();
-      this.family = getComputedStyle(this.element).fontFamily || 'sans-serif';
-      this.palette = paletteFor(this.input.dark, this.token);
-    }
     const cache = new Map<number, WindowData | null>();
     return {
       rows: this.rowsOnScreen(above),
       metrics: metricsOf(this.input.dense),
       dense: this.input.dense,
-      palette: this.palette,
-      token: this.token,
+      palette: this.inks.palette(this.input.dark),
+      token: this.inks.token,
       dataOf: (track) => {
         if (!cache.has(track)) cache.set(track, this.dataOf(track));
         return cache.get(track) ?? null;
       },
       colour: this.input.colour,
       finding: this.input.finding,
-      font: FONT(this.input.dense, this.family),
+      font: this.inks.font(this.input.dense),
     };
-  }
-
-  private fits(body: number): boolean {
-    const { area } = this;
-    if (!area || this.painted.revision !== this.revision) return false;
-    if (area.ratio !== ratioNow()) return false;
-    const same = Math.abs(
-      area.width / lengthOf(area.span) / (this.width / lengthOf(this.span)) - 1,
-    );
-    return (
-      same < 1e-9 &&
-      area.span[0] <= this.span[0] &&
-      area.span[1] >= this.span[1] &&
-      area.top <= this.scroll &&
-      area.top + area.height >= this.scroll + body
-    );
-  }
-
-  private paint(body: number, aside: number, now: number): void {
-    const ratio = ratioNow();
-    const length = lengthOf(this.span);
-    const top = Math.max(0, this.scroll - ABOVE);
-    const area: Area = {
-      span: [this.span[0] - length * aside, this.span[1] + length * aside],
-      width: this.width * (1 + 2 * aside),
-      top,
-      height: this.scroll + body + ABOVE - top,
-      ratio,
-    };
-    const { picture } = this;
-    const wide = Math.round(area.width * ratio);
-    const tall = Math.round(area.height * ratio);
-    if (picture.width !== wide || picture.height !== tall) {
-      picture.width = wide;
-      picture.height = tall;
-    }
-    const ink = picture.getContext('2d', { alpha: false });
-    if (!ink) return;
-    const begun = performance.now();
-    ink.setTransform(ratio, 0, 0, ratio, 0, 0);
-    paintRows(ink, this.scene(ABOVE), area);
-    this.area = area;
-    this.painted = { revision: this.revision, cost: performance.now() - begun, at: now };
   }
 
   private render(now: number, zooming: boolean): void {
-    const body = this.height - HEAD;
-    if (!this.fits(body)) {
-      const stretch =
-        zooming &&
-        this.area !== null &&
-        this.painted.cost > SLOW_MS &&
-        now - this.painted.at < STRETCHED_MS &&
-        this.painted.revision === this.revision;
-      if (!stretch) this.paint(body, zooming ? 0 : ASIDE, now);
-    }
+    const view = {
+      span: this.span,
+      width: this.width,
+      height: this.height - HEAD,
+      scroll: this.scroll,
+    };
+    this.picture.prepare(view, () => this.scene(ABOVE), this.revision, zooming, now);
     const ink = this.element.getContext('2d', { alpha: false });
-    if (!ink || !this.area) return;
+    if (!ink) return;
     const ratio = ratioNow();
-    const wide = Math.round(this.width * ratio);
-    const tall = Math.round(this.height * ratio);
-    if (this.element.width !== wide || this.element.height !== tall) {
-      this.element.width = wide;
-      this.element.height = tall;
-    }
+    sized(this.element, this.width, this.height, ratio);
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
     const scene = this.scene(0);
     ink.fillStyle = scene.palette.ground;
     ink.fillRect(0, 0, this.width, this.height);
-    this.copy(ink);
-    this.over(ink, scene, body);
+    this.picture.copy(ink, view, HEAD);
+    this.over(ink, scene, view);
+    this.events.onScroll(this.scroll);
   }
 
-  private copy(ink: CanvasRenderingContext2D): void {
-    const { area } = this;
-    if (!area) return;
-    const scale = this.width / lengthOf(this.span);
-    const x = (area.span[0] - this.span[0]) * scale;
-    const width = lengthOf(area.span) * scale;
-    // Whole pixels of the device: a copy between them is blurred.
-    const at = Math.round(x * area.ratio) / area.ratio;
-    ink.drawImage(this.picture, at, HEAD + area.top - this.scroll, width, area.height);
-  }
-
-  private over(ink: CanvasRenderingContext2D, scene: Scene, body: number): void {
+  private over(ink: CanvasRenderingContext2D, scene: Scene, screen: View): void {
     const { input } = this;
     const { rows } = input.tree;
-    const screen = { span: this.span, width: this.width, height: body, scroll: this.scroll };
     ink.save();
     ink.translate(0, HEAD);
     ink.beginPath();
-    ink.rect(0, 0, this.width, body);
+    ink.rect(0, 0, this.width, screen.height);
     ink.clip();
     ink.font = scene.font;
     ink.textBaseline = 'middle';
@@ -445,7 +305,7 @@ export class Stage {
     if (input.selected) drawBox(ink, scene, screen, rows, input.selected, true);
     if (this.pointer !== null) drawLine(ink, screen, this.pointer, scene.token('ink3'), [1, 3]);
     ink.restore();
-    ink.font = FONT(false, this.family);
+    ink.font = this.inks.font(false);
     ink.textBaseline = 'middle';
     ink.textAlign = 'left';
     const overview = input.overview.flatMap((track) => {
@@ -453,17 +313,6 @@ export class Stage {
       return data ? [{ track, data }] : [];
     });
     drawHead(ink, scene, this.width, { ...input, span: this.span, overview });
-    if (this.box) {
-      const [x0, y0, x1, y1] = this.box;
-      ink.strokeStyle = scene.token('accent');
-      ink.fillStyle = scene.token('accent');
-      ink.globalAlpha = 0.12;
-      ink.fillRect(x0, y0, x1 - x0, y1 - y0);
-      ink.globalAlpha = 1;
-      ink.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0, y1 - y0);
-    }
-    this.events.onScroll(this.scroll);
+    if (this.box) drawZoomBox(ink, scene, this.box);
   }
 }
-
-const ratioNow = () => window.devicePixelRatio || 1;

@@ -7,6 +7,8 @@ import { t } from '../../i18n';
 const HEIGHT = 220;
 /** A table needs more. */
 const TALL = 320;
+/** … but in a small notebook cell the tracks come first. */
+const SHARE = 0.42;
 const LEAST = 110;
 /** What is left to the tracks. */
 const ABOVE = 240;
@@ -21,7 +23,9 @@ interface Props {
 
 export function Panel({ label, tall = false, onEscape, children }: Props) {
   const words = t.value.timeline;
-  const [height, setHeight] = useState(tall ? TALL : HEIGHT);
+  const [height, setHeight] = useState(() =>
+    Math.round(Math.min(tall ? TALL : HEIGHT, window.innerHeight * SHARE)),
+  );
   const drag = useRef<{ y: number; height: number } | null>(null);
   const set = (next: number) =>
     setHeight(Math.max(LEAST, Math.min(window.innerHeight - ABOVE, next)));

@@ -10,7 +10,8 @@ import type {
   TimelineStep,
 } from '../../api/types.gen';
 import type { Arrow, Box, Marker } from '../../charts/timeline/overlay';
-import { revealed, type Tree, type TreeState, treeOf } from '../../charts/timeline/rows';
+import { revealed } from '../../charts/timeline/reveal';
+import { type Tree, type TreeState, treeOf } from '../../charts/timeline/rows';
 import { revealing, type Span } from '../../charts/timeline/span';
 import type { Stage } from '../../charts/timeline/stage';
 import { selectionQuery } from '../../state/query';
