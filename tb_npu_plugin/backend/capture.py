@@ -8,7 +8,12 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from tb_npu_plugin.backend.capture_notes import note_missing_tables, note_without_analysis
+from tb_npu_plugin.backend.capture_notes import (
+    analysis,
+    framework_of,
+    note_missing_tables,
+    note_without_analysis,
+)
 from tb_npu_plugin.backend.discovery import OUTPUT, Found
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import manifest, parser_logs, profiler_info, torch_info
@@ -58,6 +63,10 @@ class Capture:
     """What the handler says of it, where it was recorded with ours."""
     torch: bool = False
     """A trace file of torch.profiler: ``path`` is the file itself."""
+    framework: str = ""
+    """``torch_npu`` or ``mindspore``; "" where neither recorded it."""
+    analysis: str = ""
+    """The framework's own command that analyses the raw data."""
 
     @property
     def folder(self) -> Path:
@@ -73,6 +82,12 @@ class Capture:
         """The machine it was recorded on, as far as its worker's name tells: ``host_pid``."""
         match = _HOST_PID.match(self.worker)
         return match.group(1) if match else None
+
+    @property
+    def again(self) -> str:
+        """The command that analyses it once more: ours, which knows torch_npu only, or its own."""
+        ours = f"tb-npu analyse {shlex.quote(printable(str(self.path)))}"
+        return ours if self.framework == "torch_npu" or not self.analysis else self.analysis
 
     @property
     def bytes(self) -> int:
@@ -107,7 +122,9 @@ def describe(found: Found) -> Capture:
     names = set(output_names)
     files = _without_older_exports(files, notes)
     exported = any(exported_by_msprof(f.rel) for f in files)
-    note_without_analysis(found, bool(databases), exported, notes)
+    framework = framework_of(found, info)
+    command = analysis(found, framework)
+    note_without_analysis(found, bool(databases), exported, command, notes)
     if not info.files and not exported:  # msprof writes none
         notes.append(Note("info-missing"))
     done = "analyse.done" in names
@@ -131,6 +148,8 @@ def describe(found: Found) -> Capture:
         analysed=found.output is not None or bool(databases) or exported,
         done_marker=done,
         manifest=told,
+        framework=framework,
+        analysis=command,
     )
 
 

@@ -313,6 +313,16 @@ KINDS: dict[str, Kind] = {
         ("没有表 {table}，框架算子未知。",
          "采集时启用 ProfilerActivity.CPU，并打开 ascend_pytorch_profiler*.db；CANN 自身的数据库（msprof_*.db）不含框架算子。"),
     ),
+    "mindspore-database": Kind(
+        "info", ("operator", "step", "memory"),
+        ("MindSpore's database holds CANN's half only: no operators of the framework, no steps, no "
+         "memory of the framework.",
+         "Export text as well: mindspore.profiler._ExperimentalConfig(export_type=["
+         "mindspore.profiler.ExportType.Text, mindspore.profiler.ExportType.Db])"),
+        ("MindSpore 的数据库只含 CANN 部分：没有框架算子、Step 与框架内存。",
+         "同时导出文本：mindspore.profiler._ExperimentalConfig(export_type=["
+         "mindspore.profiler.ExportType.Text, mindspore.profiler.ExportType.Db])"),
+    ),
     "db-apis-missing": Kind(
         "info", ("api",),
         ("There is no table {table}, so CANN's host calls are unknown.",

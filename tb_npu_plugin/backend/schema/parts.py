@@ -40,6 +40,12 @@ class Part:
     columns: tuple[tuple[str, Words, Need], ...] = ()
     torch: bool = False
     graph: bool = False
+    mindspore: tuple[Need, ...] = ()
+    """What MindSpore needs besides."""
+
+    def needs_of(self, framework: str) -> tuple[Need, ...]:
+        """The settings that record it in a capture of ``framework``."""
+        return self.needs + (self.mindspore if framework == "mindspore" else ())
 
 
 _PROFILER = "torch_npu.profiler"
@@ -76,7 +82,8 @@ PARTS: tuple[Part, ...] = (
          "StepTraceTime (analysis.db) or STEP_TIME", (NPU, LEVEL0), torch=True),
     Part("operator", "operator", ("Operators", "算子"), "operators", "operator_details.csv",
          "PYTORCH_API", (CPU,),
-         (("input_shapes", _SHAPES, SHAPES), ("stack", _STACKS, STACK)), torch=True),
+         (("input_shapes", _SHAPES, SHAPES), ("stack", _STACKS, STACK)), torch=True,
+         mindspore=(SHAPES,)),
     Part("kernel", "kernel", ("Kernels", "Kernel"), "kernels", "kernel_details.csv", "TASK",
          (NPU, LEVEL0), (("type", _TYPES, LEVEL1), ("input_shapes", _SHAPES, LEVEL1)), torch=True),
     Part("kernel.counters", "kernel", ("Kernels: hardware counters", "Kernel：硬件计数器"), "kernels",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 
 from tb_npu_plugin.backend import results
@@ -12,7 +11,6 @@ from tb_npu_plugin.backend.schema import is_communication
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views.capabilities import capabilities
 from tb_npu_plugin.backend.views.health import findings
-from tb_npu_plugin.backend.wording import printable
 
 _READABLE = ("Everything that is there can be read", "已有内容均可读取")
 _PARSED = ("No parser failed", "没有解析器失败")
@@ -88,10 +86,14 @@ def _only_traced(sel: Selected) -> bool:
 
 def _scratch(sel: Selected, capture: Capture) -> str:
     """On some mounts the analysis leaves nothing but a cut trace; elsewhere the same data is fine."""
-    path = shlex.quote(printable(str(capture.path)))
+    if capture.framework != "torch_npu":  # ours analyses nothing else
+        return sel.word(
+            f"Copy the capture to another (local) filesystem and analyse it there: {capture.again}",
+            f"将采集数据拷贝到其他（本地）文件系统后重新解析：{capture.again}",
+        )
     return sel.word(
-        f"Analyse again on another (local) filesystem: tb-npu analyse {path} --scratch /tmp",
-        f"换到其他（本地）文件系统重新解析：tb-npu analyse {path} --scratch /tmp",
+        f"Analyse again on another (local) filesystem: {capture.again} --scratch /tmp",
+        f"换到其他（本地）文件系统重新解析：{capture.again} --scratch /tmp",
     )
 
 

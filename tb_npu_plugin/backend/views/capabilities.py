@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,7 +15,7 @@ from tb_npu_plugin.backend.schema import is_communication
 from tb_npu_plugin.backend.schema.parts import COUNTER, PARTS, TEXT, Need, Part, Words
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views.kernel import stored_counter
-from tb_npu_plugin.backend.wording import printable
+from tb_npu_plugin.backend.wording import of_framework, printable
 
 #: Codes of a whole capture for which none of its views can be there.
 _BLOCKING = ("permission-denied", "interrupted", "recording-failed", "raw-only")
@@ -25,7 +24,7 @@ _LIMITING = (
     "trace-truncated", "trace-unclosed", "trace-host-only", "trace-empty", "trace-object-skipped",
     "file-cut", "rows-rejected", "json-cut", "json-members-broken", "database-cut",
     "database-damaged", "db-kernel-names-missing", "db-strings-missing", "column-missing",
-    "db-steps-missing", "steps-unmarked", "spreadsheet-times", "memory-times-rounded",
+    "db-steps-missing", "mindspore-database", "steps-unmarked", "spreadsheet-times", "memory-times-rounded",
 )  # fmt: skip
 _EMPTY = ("kernels-empty", "memory-empty", "communication-empty", "trace-empty")
 #: Stands among the filled columns of kernels where some are communication operations.
@@ -199,13 +198,16 @@ def _why_missing(
     absent = w(f"There is no {kind}{where}", f"没有 {kind}{where}")
     if capture.file(where.rsplit("/", 1)[-1]):
         absent = w(f"{where} holds none", f"{where} 中没有此内容")
-    unmet, unknown = _needs(capture, list(part.needs))
+    unmet, unknown = _needs(capture, list(part.needs_of(capture.framework)))
     if unmet:
         off = w("; ", "；").join(sel.word(*n.off) for n in unmet)
-        return w(f"{absent}: {off}.", f"{absent}：{off}。"), recording([*unmet, *unknown])
+        return w(f"{absent}: {off}.", f"{absent}：{off}。"), recording(
+            [*unmet, *unknown], capture.framework
+        )
     if part.database is None and any(f.name.endswith(".db") for f in capture.files):
         return (w(f"{absent}: a database export does not hold it.", f"{absent}：数据库导出不含此内容。"),
-                w("Export text as well: ", "同时导出文本：") + recording([TEXT]))  # fmt: skip
+                w("Export text as well: ", "同时导出文本：")
+                + recording([TEXT], capture.framework))  # fmt: skip
     if (
         part.view == "communication"
         and not (unknown and kind)
@@ -217,12 +219,12 @@ def _why_missing(
                   "单卡作业无需处理；否则请调整 schedule 的 active 步。"))  # fmt: skip
     if unknown:
         return (w(f"{absent}; the capture does not tell how it was recorded.",
-                  f"{absent}；该采集未说明其采集设置。"), recording(unknown))  # fmt: skip
-    path = shlex.quote(printable(str(capture.path)))
+                  f"{absent}；该采集未说明其采集设置。"), recording(unknown, capture.framework))  # fmt: skip
+    again = capture.again
     return (w(f"{absent}, although all that it needs was switched on: nothing of the kind ran, or the "
               "analysis lost it.", f"{absent}，尽管所需选项均已启用：可能没有相应活动，或解析时丢失。"),
-            w(f"Read the capture's logs/ folder, then: tb-npu analyse {path}",
-              f"查看采集目录下的 logs/，然后执行：tb-npu analyse {path}"))  # fmt: skip
+            w(f"Read the capture's logs/ folder, then: {again}",
+              f"查看采集目录下的 logs/，然后执行：{again}"))  # fmt: skip
 
 
 def _no_communication(
@@ -246,7 +248,8 @@ def _without_columns(
     off = sel.word("; ", "；").join(sel.word(*n.off) for n in unmet)
     told = f" ({off})" if off and sel.lang == "en" else f"（{off}）" if off else ""
     reason = sel.word(f"Unknown: {names}{told}.", f"未知：{names}{told}。")
-    return reason, "" if capture.torch else recording(unmet or unknown or needs)
+    call = recording(unmet or unknown or needs, capture.framework)
+    return reason, "" if capture.torch else call
 
 
 def _needs(capture: Capture, needs: list[Need]) -> tuple[list[Need], list[Need]]:
@@ -261,8 +264,8 @@ def _needs(capture: Capture, needs: list[Need]) -> tuple[list[Need], list[Need]]
     return unmet, unknown
 
 
-def recording(needs: Iterable[Need]) -> str:
-    """The call of torch_npu's profiler that switches ``needs`` on."""
+def recording(needs: Iterable[Need], framework: str = "") -> str:
+    """The call of the framework's profiler that switches ``needs`` on."""
     chosen = list(needs)
     plain = dict.fromkeys(n.setting for n in chosen if not n.experimental)
     inner = dict.fromkeys(n.setting for n in chosen if n.experimental)
@@ -271,7 +274,7 @@ def recording(needs: Iterable[Need]) -> str:
         words.append(
             f"experimental_config=torch_npu.profiler._ExperimentalConfig({', '.join(inner)})"
         )
-    return f"torch_npu.profiler.profile({', '.join(words)})"
+    return of_framework(f"torch_npu.profiler.profile({', '.join(words)})", framework)
 
 
 def _note(states: list[FileState], codes: tuple[str, ...], view: str) -> Note | None:
@@ -281,5 +284,5 @@ def _note(states: list[FileState], codes: tuple[str, ...], view: str) -> Note | 
 
 
 def _words(sel: Selected, note: Note, capture: Capture) -> tuple[str, str]:
-    finding = render(note, sel.lang, capture.capture_id, capture.rank)
+    finding = render(note, sel.lang, capture.capture_id, capture.rank, capture.framework)
     return finding.message, finding.remedy

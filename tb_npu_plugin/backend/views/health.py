@@ -21,7 +21,9 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
         states = sel.store.files(capture.capture_id)
         for state in states:
             notes.extend(n for n in state.notes if not _answered(n, capture, state, states))
-        out += [render(n, sel.lang, capture.capture_id, capture.rank) for n in notes]
+        out += [
+            render(n, sel.lang, capture.capture_id, capture.rank, capture.framework) for n in notes
+        ]
     note = _missing_ranks(sel)
     if note:
         out.append(render(note, sel.lang, None, None))
