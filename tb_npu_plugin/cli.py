@@ -74,11 +74,12 @@ def _options(
 def list_captures(
     path: Logdir, format: Format = Format.table, lang: Lang = "en", cache: CacheOption = None
 ) -> None:
-    """List runs, recordings and captures below PATH."""
-    from tb_npu_plugin.terminal import listing, opened
+    """List runs, recordings and captures below PATH, how far each has come, and what to do."""
+    from tb_npu_plugin.reports import listing
+    from tb_npu_plugin.terminal import opened
 
     with opened(path, cache, read=False) as captures:
-        listing(captures, format.value, out)
+        listing(captures._store, format.value, out, "zh" if lang == "zh" else "en")
 
 
 @app.command()

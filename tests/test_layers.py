@@ -37,7 +37,7 @@ AROUND = {
     "frames": {"backend"},
     "reports": {"backend"},
     "terminal": {"backend", "frames", "reports"},
-    "cli": {"backend", "terminal", "sample", "demo"},
+    "cli": {"backend", "terminal", "reports", "sample", "demo"},
     "plugin": {"backend"},
     "demo": {"sample"},
     "sample": {"sample"},

@@ -10,7 +10,12 @@ from typing import Literal
 from tb_npu_plugin.backend.capture import SourceFile
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job
+from tb_npu_plugin.backend.readers import SOURCES
 
+#: Findings of a file that lost some of its rows.
+DAMAGE = ("file-cut", "json-cut", "database-cut", "database-damaged")
+#: The two kinds of sources that an analysis writes, each with everything in it.
+WHOLE = ("text", "db")
 #: Files of lazy readers (traces) that are larger are read only when a view asks.
 LAZY_BYTES = 32 << 20
 #: How many times larger a packed trace is than its file.
@@ -41,10 +46,34 @@ class FileState:
     job: Job | None = None
     cancelled: bool = False
 
+    def lacks(self, table: str) -> bool:
+        """Read, and without any row of ``table``."""
+        return self.state == "ready" and not self.rows.get(table)
+
     @property
-    def empty(self) -> bool:
-        """Read, and without any row."""
-        return self.state == "ready" and not any(self.rows.values())
+    def damaged(self) -> bool:
+        """Read, and known to hold less than was written."""
+        return any(note.code in DAMAGE for note in self.notes)
+
+
+def place(
+    states: list[FileState], table: str, prefer: str | None
+) -> tuple[bool, bool, int, bool, int]:
+    """What ``table`` is taken from first: the least. ``states``: files of one kind of source, each a
+    part of the table; ``prefer``: a kind that was asked for.
+
+    What has rows before what has none; then the order of :data:`~readers.SOURCES`, but of a
+    capture's two whole forms, text and database, an undamaged one before one that was cut.
+    """
+    kind = states[0].kind
+    whole = kind in WHOLE
+    return (
+        kind != prefer,
+        all(s.lacks(table) for s in states),
+        0 if whole else SOURCES.index(kind),
+        whole and any(s.damaged for s in states),
+        SOURCES.index(kind),
+    )
 
 
 def file_key(rel: str, reader: str, derived: bool) -> str:

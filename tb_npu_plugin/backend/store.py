@@ -25,7 +25,7 @@ from tb_npu_plugin.backend import recordings as recordings_module
 from tb_npu_plugin.backend.cache import Cache, Ingested, fingerprint
 from tb_npu_plugin.backend.capture import Capture, describe
 from tb_npu_plugin.backend.discovery import Found, Root
-from tb_npu_plugin.backend.file_state import FileState, file_key, readable, takes_long
+from tb_npu_plugin.backend.file_state import FileState, file_key, place, readable, takes_long
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job, early_directory
 from tb_npu_plugin.backend.pool import Pool
@@ -343,7 +343,7 @@ class Store:
         """The files that ``tables`` are taken from, or will be once they are read.
 
         Per capture and table those of one kind: ``prefer`` if the capture has it, else the first of
-        :data:`~readers.SOURCES` that has the table or may still turn out to have it.
+        :func:`~file_state.place` that has the table or may still turn out to have it.
         """
         names = list(tables)
         found: dict[int, FileState] = {}
@@ -358,8 +358,8 @@ class Store:
                         ):
                             kinds.setdefault(state.kind, []).append(state)
                     if kinds:
-                        first = min(kinds, key=lambda k: (k != prefer, SOURCES.index(k)))
-                        found.update((id(state), state) for state in kinds[first])
+                        first = min(kinds.values(), key=lambda s: place(s, table, prefer))
+                        found.update((id(state), state) for state in first)
         return list(found.values())
 
     def cancel(self, capture_id: str) -> None:
@@ -456,14 +456,13 @@ class Store:
         """The Parquet files that hold ``table`` of ``captures``, as far as they are there.
 
         Of several kinds of sources (:data:`~readers.SOURCES`) one is taken: ``prefer`` if the
-        capture has it, else the first, but a file in which there is something before one without
-        any row; of several readers of that kind the first. Several files of one reader are slices
-        of one table.
+        capture has it, else by :func:`~file_state.place`; of several readers of that kind the
+        first. Several files of one reader are slices of one table.
         """
         out = []
         with self._lock:
             for capture in captures:
-                found: dict[tuple[bool, bool, tuple[int, int]], list[tuple[FileState, Path]]] = {}
+                found: dict[tuple[str, int], list[FileState]] = {}
                 for state in self._files.get(capture.capture_id, {}).values():
                     path = state.tables.get(table)
                     if path is None:
@@ -474,14 +473,12 @@ class Store:
                             state.state = "waiting"
                             self._submit(state, _ASKED)
                         continue
-                    rank = (
-                        state.kind != prefer,
-                        state.empty,
-                        reader_rank(state.kind, state.reader),
-                    )
-                    found.setdefault(rank, []).append((state, path))
+                    found.setdefault((state.kind, state.order), []).append(state)
                 if found:
-                    out += [(capture, state, path) for state, path in found[min(found)]]
+                    first = min(found.values(),
+                                key=lambda s: (place(s, table, prefer), s[0].order))  # fmt: skip
+                    filled = [s for s in first if not s.lacks(table)] or first
+                    out += [(capture, state, state.tables[table]) for state in filled]
         return out
 
     def kinds(self, captures: Iterable[Capture], table: str) -> list[str]:
