@@ -21,7 +21,7 @@ from tb_npu_plugin.backend.readers.db_tracks import TimelineRows
 from tb_npu_plugin.backend.readers.spill import memory_at_most
 from tb_npu_plugin.backend.readers.trace_tables import MEMORY, READ, TraceTables
 
-VERSION = 1000 * profiler_db.VERSION + 1
+VERSION = 1000 * profiler_db.VERSION + 2
 TABLES = ("tracks", "slices", "flows", "counters")
 SOURCE = "db"
 FROM = "profiler_db"

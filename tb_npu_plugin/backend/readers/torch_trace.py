@@ -11,7 +11,7 @@ from tb_npu_plugin.backend.readers.spill import memory_at_most
 from tb_npu_plugin.backend.readers.trace_tables import MEMORY, TraceTables
 from tb_npu_plugin.backend.readers.trace_view import read_events, tell
 
-VERSION = 1
+VERSION = 2
 TABLES = ("tracks", "slices", "flows", "counters")
 SOURCE = "torch"
 LAZY = True

@@ -13,6 +13,7 @@ from tb_npu_plugin.backend.readers.arrays import register, unregister
 from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
 from tb_npu_plugin.backend.readers.columns import Columns
 from tb_npu_plugin.backend.readers.spill import Spill, one_thread
+from tb_npu_plugin.backend.readers.trace_index import build_index
 from tb_npu_plugin.backend.readers.trace_nesting import Nesting, ends_of
 from tb_npu_plugin.backend.readers.trace_rows import TraceRows
 from tb_npu_plugin.backend.readers.trace_tracks import Track, tracks
@@ -45,7 +46,13 @@ class TraceTables:
         self.source.progress(NESTED)
         yield Rows("tracks", lambda: self._tracks(depths))
         with one_thread(self.con):
-            yield Rows("slices", self._slices, self._with_more_memory, group=GROUP_ROWS)
+            yield Rows(
+                "slices",
+                self._slices,
+                self._with_more_memory,
+                check=lambda table: build_index(self.con, table),
+                group=GROUP_ROWS,
+            )
         self._pair()
         yield Rows("flows", self._flows)
         yield Rows("counters", self._counters)
@@ -139,7 +146,9 @@ class TraceTables:
             "CASE instant WHEN 0 THEN 'X' ELSE 'i' END AS phase, args, event "
             f"FROM (SELECT * FROM {self.rows.slices.sql()} POSITIONAL JOIN {self._nested.sql()}) s "
             f"JOIN track_of k ON k.code = s.code LEFT JOIN texts a ON a.code = s.name "
-            "LEFT JOIN texts b ON b.code = s.cat ORDER BY track, depth, start_ns, event"
+            "LEFT JOIN texts b ON b.code = s.cat "
+            # Instants first: what follows lies in lanes whose slices do not overlap (slice_index).
+            "ORDER BY track, instant = 0, depth, start_ns, event"
         )
 
     def _pair(self) -> None:

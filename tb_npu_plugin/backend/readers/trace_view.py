@@ -12,7 +12,7 @@ from tb_npu_plugin.backend.readers.trace_file import TraceFile
 from tb_npu_plugin.backend.readers.trace_rows import TraceRows
 from tb_npu_plugin.backend.readers.trace_tables import MEMORY, READ, TraceTables
 
-VERSION = 1
+VERSION = 2
 TABLES = ("tracks", "slices", "flows", "counters")
 SOURCE = "trace"
 #: Not read before a view asks, unless the file is small.
