@@ -14,7 +14,7 @@ from tb_npu_plugin.backend.capture_notes import (
     note_missing_tables,
     note_without_analysis,
 )
-from tb_npu_plugin.backend.discovery import OUTPUT, Found
+from tb_npu_plugin.backend.discovery import OUTPUT, Found, unpacked
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import manifest, parser_logs, profiler_info, torch_info
 from tb_npu_plugin.backend.readers.db_file import LOGS
@@ -94,7 +94,8 @@ class Capture:
         return sum(f.size for f in self.files)
 
     def file(self, name: str) -> SourceFile | None:
-        return next((f for f in self.files if f.name == name), None)
+        """The file of that name, packed or not."""
+        return next((f for f in self.files if unpacked(f.name) == name), None)
 
 
 def describe(found: Found) -> Capture:
@@ -119,8 +120,8 @@ def describe(found: Found) -> Capture:
     info = _with_manifest(info, told)
     rank = _rank(name, info, told, notes)
     notes += _manifest_notes(told, found) + parser_logs.failed(home)
-    names = set(output_names)
-    files = _without_older_exports(files, notes)
+    names = {unpacked(name) for name in output_names}
+    files = _without_older_exports(_once(files), notes)
     exported = any(exported_by_msprof(f.rel) for f in files)
     framework = framework_of(found, info)
     command = analysis(found, framework)
@@ -201,6 +202,12 @@ def _source_files(listed: tuple[tuple[str, int, int], ...], below: str) -> tuple
         )
         for name, size, mtime in listed
     )
+
+
+def _once(files: tuple[SourceFile, ...]) -> tuple[SourceFile, ...]:
+    """``files`` without the packed copy of one that lies beside it: it would count twice."""
+    plain = {f.rel for f in files}
+    return tuple(f for f in files if f.rel == unpacked(f.rel) or unpacked(f.rel) not in plain)
 
 
 def _without_older_exports(

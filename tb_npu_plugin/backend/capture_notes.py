@@ -98,6 +98,6 @@ def _note_missing_communication(names: set[str], notes: list[Note]) -> None:
          "通信算子的时间、数据量与链路类型"),
         (matrix, operations, "what each rank sent to which other is", "各卡之间的通信量"),
     ):  # fmt: skip
-        if other in names and name not in names and f"{name}.gz" not in names:
+        if other in names and name not in names:
             notes.append(Note("communication-file-missing", f"{OUTPUT}/{name}", None, {
                 "name": name, "other": other, "what": what, "what_zh": what_zh}))  # fmt: skip

@@ -131,7 +131,7 @@ def _walk(
     names = {e.name for e in files}
     is_output = (
         path.name == OUTPUT
-        or bool(names & _OUTPUT_FILES)
+        or any(unpacked(name) in _OUTPUT_FILES for name in names)
         or any(_DATABASE.match(name) or msprof_files.is_export(name) for name in names)
     )
     is_capture = (
@@ -260,8 +260,13 @@ def _exported(
     return tuple(found)
 
 
+def unpacked(name: str) -> str:
+    """The name that a packed file had: every reader of text takes ``x.csv.gz`` for ``x.csv``."""
+    return name.removesuffix(".gz")
+
+
 def _is_table(name: str) -> bool:
-    return name.removesuffix(".gz").endswith((".csv", ".json"))
+    return unpacked(name).endswith((".csv", ".json"))
 
 
 def _run(root: Root, directory: Path) -> str:

@@ -13,7 +13,7 @@ from tb_npu_plugin.backend.ingest import Job
 from tb_npu_plugin.backend.readers import SOURCES
 
 #: Findings of a file that lost some of its rows.
-DAMAGE = ("file-cut", "json-cut", "database-cut", "database-damaged")
+DAMAGE = ("file-cut", "pack-cut", "json-cut", "database-cut", "database-damaged")
 #: The two kinds of sources that an analysis writes, each with everything in it.
 WHOLE = ("text", "db")
 #: Files of lazy readers (traces) that are larger are read only when a view asks.

@@ -75,6 +75,12 @@ KINDS: dict[str, Kind] = {
          "The disk was full or the analysis was interrupted (or still runs): analyse it again."),
         ("文件在一行中间结束：最后不完整的一行已跳过。", "磁盘已满、解析被中断或仍在进行：请重新解析。"),
     ),
+    "pack-cut": Kind(
+        "warning", ("files",),
+        ("The packed file is cut or damaged: what could be unpacked is shown, rows after it are lost.",
+         "Copy the file again, or pack it again from its original."),
+        ("压缩文件被截断或已损坏：已显示能解压的部分，其后的行丢失。", "请重新拷贝该文件，或用原文件重新压缩。"),
+    ),
     "encoding": Kind(
         "info", ("files",),
         ("The file is {encoding}, not UTF-8; it was converted for reading.",

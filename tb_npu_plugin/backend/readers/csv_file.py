@@ -22,6 +22,7 @@ from tb_npu_plugin.backend.readers.csv_text import (
     binary,
     is_utf8,
     legacy_encoding,
+    pack_is_cut,
     repair,
     transcode,
 )
@@ -75,6 +76,8 @@ class CsvFile:
     scratch: Path
     multiline: bool = False
     skip: int = 0
+    packed: Path | None = None
+    """The file itself, where it is packed."""
     notes: list[Note] = field(default_factory=list)
     types: dict[int, str] = field(default_factory=dict)
     """Columns that are numbers, by index. A hint for speed: where a cell of them is none, the file
@@ -143,6 +146,8 @@ class CsvFile:
         if rows:
             reasons = ", ".join(sorted(k.lower() for k in kinds))
             self._note_lines("rows-rejected", [line for line, _, _ in rows], reason=reasons)
+        if self.packed is not None and pack_is_cut(self.packed):
+            self._note(Note("pack-cut", self.rel))
         return False
 
     def unreadable(self, types: dict[int, str]) -> list[Note]:
@@ -256,6 +261,7 @@ def open_csv(
     if not head:
         raise Unreadable(Note("file-empty", rel))
     notes: list[Note] = []
+    packed = path if path.suffix == ".gz" else None
     encoding = next((name for bom, name in _BOMS if head.startswith(bom)), None)
     if encoding is None:
         encoding = "utf-8" if is_utf8(head) else legacy_encoding(path)
@@ -275,7 +281,7 @@ def open_csv(
     delimiter, header, skip = _header(text, table)
     if not any(header_key(name) in table.by_alias for name in header):
         raise Unreadable(Note("no-header", rel, "line 1", {"head": repr(text[:80])}))
-    return CsvFile(con, path, rel, header, delimiter, scratch, multiline, skip, notes,
+    return CsvFile(con, path, rel, header, delimiter, scratch, multiline, skip, packed, notes,
                    _transcoded=transcoded)  # fmt: skip
 
 

@@ -22,7 +22,7 @@ _BLOCKING = ("permission-denied", "interrupted", "recording-failed", "raw-only")
 #: Codes of a file after which a part of its tables is not there.
 _LIMITING = (
     "trace-truncated", "trace-unclosed", "trace-host-only", "trace-empty", "trace-object-skipped",
-    "file-cut", "rows-rejected", "json-cut", "json-members-broken", "database-cut",
+    "file-cut", "pack-cut", "rows-rejected", "json-cut", "json-members-broken", "database-cut",
     "database-damaged", "db-kernel-names-missing", "db-strings-missing", "column-missing",
     "db-steps-missing", "mindspore-database", "steps-unmarked", "spreadsheet-times", "memory-times-rounded",
 )  # fmt: skip

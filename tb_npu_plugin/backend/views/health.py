@@ -48,9 +48,7 @@ def _answered(note: Note, capture: Capture, state: FileState, states: list[FileS
             s is not state and gives in s.tables and rank < order[0]
             for s, rank in zip(states, order[1:], strict=True)
         )
-    return note.code == "communication-missing" and any(
-        capture.file(name) for name in ("communication.json", "communication.json.gz")
-    )
+    return note.code == "communication-missing" and capture.file("communication.json") is not None
 
 
 def _missing_ranks(sel: Selected) -> Note | None:
