@@ -20,7 +20,7 @@ from tb_npu_plugin.backend.readers import manifest, parser_logs, profiler_info, 
 from tb_npu_plugin.backend.readers.db_file import LOGS
 from tb_npu_plugin.backend.readers.db_identity import NAME
 from tb_npu_plugin.backend.readers.manifest import Manifest
-from tb_npu_plugin.backend.readers.msprof_files import exported_by_msprof, older_exports
+from tb_npu_plugin.backend.readers.msprof_files import exported_by_msprof, older_exports, traces
 from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
 from tb_npu_plugin.backend.wording import printable
 
@@ -33,15 +33,28 @@ _EXPECTED = ("operator_details.csv", "kernel_details.csv", "step_trace_time.csv"
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file of a capture. ``rel``: its path relative to the capture directory."""
+    """A file of a capture. ``rel``: its path relative to the capture directory.
+
+    ``more``: files that hold the rest of what this one begins, and are read with it.
+    """
 
     rel: str
     size: int
     mtime_ns: int
+    more: tuple[SourceFile, ...] = ()
 
     @property
     def name(self) -> str:
         return PurePosixPath(self.rel).name
+
+    @property
+    def whole(self) -> tuple[SourceFile, ...]:
+        """This file and those that are read with it."""
+        return (self, *self.more)
+
+    @property
+    def bytes(self) -> int:
+        return sum(f.size for f in self.whole)
 
 
 @dataclass(frozen=True)
@@ -91,7 +104,7 @@ class Capture:
 
     @property
     def bytes(self) -> int:
-        return sum(f.size for f in self.files)
+        return sum(f.bytes for f in self.files)
 
     def file(self, name: str) -> SourceFile | None:
         """The file of that name, packed or not."""
@@ -121,7 +134,7 @@ def describe(found: Found) -> Capture:
     rank = _rank(name, info, told, notes)
     notes += _manifest_notes(told, found) + parser_logs.failed(home)
     names = {unpacked(name) for name in output_names}
-    files = _without_older_exports(_once(files), notes)
+    files = _one_trace(_without_older_exports(_once(files), notes))
     exported = any(exported_by_msprof(f.rel) for f in files)
     framework = framework_of(found, info)
     command = analysis(found, framework)
@@ -219,6 +232,18 @@ def _without_older_exports(
         example = min(older)
         notes.append(Note("older-export", example, None, {"count": len(older)}))
     return tuple(f for f in files if f.rel not in older)
+
+
+def _one_trace(files: tuple[SourceFile, ...]) -> tuple[SourceFile, ...]:
+    """``files`` with the pieces of msprof's trace as one, whose tracks would share numbers else.
+
+    An analysis makes trace_view.json of them: where that is, it is shown.
+    """
+    pieces = [next(f for f in files if f.rel == rel) for rel in traces(f.rel for f in files)]
+    others = tuple(f for f in files if f not in pieces)
+    if not pieces or any(unpacked(f.name) == "trace_view.json" for f in files):
+        return others
+    return (*others, replace(pieces[0], more=tuple(pieces[1:])))
 
 
 def _describe_torch(found: Found) -> Capture:

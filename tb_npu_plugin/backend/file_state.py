@@ -46,6 +46,12 @@ class FileState:
     job: Job | None = None
     cancelled: bool = False
 
+    @property
+    def more(self) -> tuple[tuple[bytes, str], ...]:
+        """(path, rel) of the files that are read with it."""
+        folder = str(self.path).removesuffix(self.source.rel)
+        return tuple((os.fsencode(f"{folder}{f.rel}"), f.rel) for f in self.source.more)
+
     def lacks(self, table: str) -> bool:
         """Read, and without any row of ``table``."""
         return self.state == "ready" and not self.rows.get(table)
@@ -84,7 +90,7 @@ def file_key(rel: str, reader: str, derived: bool) -> str:
 def takes_long(source: SourceFile) -> bool:
     """Whether a file of a lazy reader is read only when a view asks."""
     packed = source.name.endswith(".gz")
-    return source.size * (PACKING if packed else 1) > LAZY_BYTES
+    return source.bytes * (PACKING if packed else 1) > LAZY_BYTES
 
 
 def readable(path: Path) -> bool:

@@ -200,7 +200,7 @@ class Selected:
                 else [s for s in self.store.files(capture.capture_id) if not s.lazy]
             )
             for state in states:
-                weight = max(1, state.source.size)
+                weight = max(1, state.source.bytes)
                 total += weight
                 pending = state.state in ("waiting", "queued", "running")
                 waiting = waiting or pending

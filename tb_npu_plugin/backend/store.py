@@ -22,7 +22,7 @@ import duckdb
 
 from tb_npu_plugin.backend import discovery, settings
 from tb_npu_plugin.backend import recordings as recordings_module
-from tb_npu_plugin.backend.cache import Cache, Ingested, fingerprint
+from tb_npu_plugin.backend.cache import Cache, Ingested, combined, fingerprint
 from tb_npu_plugin.backend.capture import Capture, describe
 from tb_npu_plugin.backend.discovery import Found, Root
 from tb_npu_plugin.backend.file_state import FileState, file_key, place, readable, takes_long
@@ -247,8 +247,8 @@ class Store:
         ]
         # Small ones first: an idle worker takes the first at once, and would keep a big one. Big
         # ones in the readers' order, which is that of the questions people ask first.
-        for state in sorted(settled, key=lambda s: s.source.size > SMALL_BYTES and 1 + s.order):
-            size, newest_one = state.source.size, state.capture_id in fresh
+        for state in sorted(settled, key=lambda s: s.source.bytes > SMALL_BYTES and 1 + s.order):
+            size, newest_one = state.source.bytes, state.capture_id in fresh
             if state.origin or state.cancelled:
                 continue
             if state.lazy:
@@ -291,8 +291,11 @@ class Store:
                 origin=origin,
             )
             try:
-                state.fingerprint = fingerprint(
-                    path, source.rel, source.size, source.mtime_ns, name, reader.VERSION
+                state.fingerprint = combined(
+                    fingerprint(
+                        capture.folder / f.rel, f.rel, f.size, f.mtime_ns, name, reader.VERSION
+                    )
+                    for f in source.whole
                 )
             except OSError as error:
                 state.state = "failed"
@@ -379,8 +382,9 @@ class Store:
         state.state = "queued"
         state.job = Job(
             state.capture_id, os.fsencode(state.path), state.source.rel, state.reader,
-            state.fingerprint, state.source.size, str(self.cache.root.parent),
+            state.fingerprint, state.source.bytes, str(self.cache.root.parent),
             self.ingest_memory, self.threads, state.origin.fingerprint if state.origin else "",
+            state.more,
         )  # fmt: skip
         self._pool.submit(state.job, priority)
 

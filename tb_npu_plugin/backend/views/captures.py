@@ -68,7 +68,7 @@ def progress(store: Store) -> results.Progress:
         for state in store.files(capture.capture_id):
             pending = state.state in ("queued", "running")
             busy = busy or pending
-            weight = max(1, state.source.size)
+            weight = max(1, state.source.bytes)
             if state.state != "waiting":
                 total += weight
                 done += weight * (state.progress if pending else 1.0)
@@ -79,7 +79,7 @@ def progress(store: Store) -> results.Progress:
                         capture.capture_id,
                         _label(capture),
                         source.rel,
-                        source.size,
+                        source.bytes,
                         state.progress,
                     )
                 )
@@ -120,8 +120,8 @@ def _capture(store: Store, capture: Capture) -> results.CaptureInfo:
     states = [s for s in every if not (s.lazy and s.state == "waiting")]
     pending = [s for s in states if s.state in ("queued", "running", "waiting")]
     ready = [s for s in states if s.state == "ready"]
-    weight = sum(max(1, s.source.size) for s in states)
-    done = sum(max(1, s.source.size) * (1.0 if s not in pending else s.progress) for s in states)
+    weight = sum(max(1, s.source.bytes) for s in states)
+    done = sum(max(1, s.source.bytes) * (1.0 if s not in pending else s.progress) for s in states)
     state: results.State
     if store.growing(capture.capture_id):
         state = "growing"

@@ -53,12 +53,14 @@ def _cells(
             state = states.get(source.rel)
             known = source.name in capture.info.files
             rows = max(state.rows.values(), default=0) if state and state.state == "ready" else None
-            yield (
-                capture.rank, capture.name, source.rel, source.size,
-                state.reader if state else ("profiler_info" if known else None), rows,
-                words[state.state] if state
-                else words["ready"] if known else sel.word("not read", "不读取"),
-            )  # fmt: skip
+            for piece in source.whole:
+                yield (
+                    capture.rank, capture.name, piece.rel, piece.size,
+                    state.reader if state else ("profiler_info" if known else None),
+                    rows if piece is source else None,
+                    words[state.state] if state
+                    else words["ready"] if known else sel.word("not read", "不读取"),
+                )  # fmt: skip
 
 
 def _row(
