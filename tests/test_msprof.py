@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -16,6 +17,7 @@ from tb_npu_plugin.backend.readers.msprof_files import older_exports
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.views.files import files_query
 from tb_npu_plugin.frames import Captures, load
+from tb_npu_plugin.sample import write_sample
 
 PROF = "PROF_000001_20250109080443123_ABCDEF"
 HEADER = (
@@ -134,6 +136,28 @@ def test_the_trace_of_an_analysis_is_not_added_to_what_it_was_made_of(
     made.write_text(trace(slice_("A", 8, 1, "100.000")))
     write_pieces(capture / PROF / "mindstudio_profiler_output")
     assert opened(tmp_path).slices()["name"].tolist() == ["A"]
+
+
+def test_databases_of_two_devices_share_no_track(
+    tmp_path: Path, opened: Callable[[Path], Captures]
+) -> None:
+    write_sample(tmp_path / "made", ranks=1, steps=1, kernels_per_step=30, export=("db",))
+    (database,) = (tmp_path / "made").glob("*_ascend_pt/*/ascend_pytorch_profiler*.db")
+    for number in (1, 2):
+        folder = tmp_path / "job/x_ascend_pt" / PROF.replace("1_", f"{number}_", 1)
+        (folder / "host").mkdir(parents=True)
+        shutil.copy(database, folder / f"msprof_2025010908100{number}.db")
+    (tmp_path / "job/x_ascend_pt/profiler_info.json").write_text("{}")
+    captures = opened(tmp_path / "job")
+    tracks = captures.tracks()
+    assert tracks["track"].is_unique
+    slices, flows = captures.slices(), captures.flows()
+    assert set(slices["track"]) <= set(tracks["track"])
+    assert set(flows["to_track"]) | set(flows["from_track"]) <= set(tracks["track"])
+    count = slices.groupby("track").size()
+    half = tracks["track"] < 1 << 20
+    assert 0 < half.sum() == len(tracks) / 2
+    assert count[count.index < 1 << 20].tolist() == count[count.index >= 1 << 20].tolist()
 
 
 def test_raw_data_of_msprof_alone_is_a_capture_each_with_its_command(tmp_path: Path) -> None:
