@@ -27,6 +27,7 @@ LAYERS = [
     ("selection", "filters", "tables"),
     ("timeline",),
     ("views",),
+    ("timeline_api",),
     ("api",),
 ]
 LAYER = {name: i for i, names in enumerate(LAYERS) for name in names}

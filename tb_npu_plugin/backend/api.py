@@ -14,12 +14,13 @@ import msgspec
 from werkzeug.security import safe_join
 from werkzeug.wrappers import Request, Response
 
-from tb_npu_plugin.backend import results
+from tb_npu_plugin.backend import results, timeline_api
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.i18n import Lang
 from tb_npu_plugin.backend.selection import Selected, select
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.tables import TableRequest, rows_csv
+from tb_npu_plugin.backend.timeline.files import MAX_PARTS, TABLES
 from tb_npu_plugin.backend.views import captures as captures_view
 from tb_npu_plugin.backend.views import health
 from tb_npu_plugin.backend.views.registry import VIEWS, View
@@ -50,6 +51,8 @@ def routes(store: Callable[[], Store]) -> Mapping[str, App]:
     }
     for view in VIEWS.values():
         found[f"/{view.id}"] = _view(store, view)
+    for route, answer in timeline_api.ROUTES.items():
+        found[route] = _timeline(store, answer)
     return found
 
 
@@ -86,16 +89,8 @@ def _progress(store: Store, _request: Request) -> Any:
 
 
 def _view(store: Callable[[], Store], view: View) -> App:
-    def answer(request: Request) -> Any:
-        try:
-            return once(request)
-        except duckdb.IOException:
-            # The cache was cleared, or an early table replaced, between two queries: what is gone
-            # is known by now, and read again.
-            return once(request)
-
     def once(request: Request) -> Any:
-        sel = _select(store(), request)
+        sel = _select(store(), request).first(view.most)
         sel.options = {k: v for k in view.options if (v := request.args.get(k))}
         table = table_request(request.args)
         if view.tables:
@@ -104,7 +99,29 @@ def _view(store: Callable[[], Store], view: View) -> App:
             return _csv(sel, view, table)
         return reply(sel, view, table)
 
-    return _json(answer)
+    return _json(_twice(once))
+
+
+def _timeline(store: Callable[[], Store], reply: timeline_api.Reply) -> App:
+    def once(request: Request) -> Any:
+        sel = _select(store(), request).first(MAX_PARTS)
+        sel.store.request(sel.captures, TABLES, sel.prefer)
+        return reply(sel, request)
+
+    return _json(_twice(once))
+
+
+def _twice(once: Callable[[Request], Any]) -> Callable[[Request], Any]:
+    """Answer again where the cache was cleared, or an early table replaced, between two queries: what
+    is gone is known by then, and read again."""
+
+    def answer(request: Request) -> Any:
+        try:
+            return once(request)
+        except (duckdb.IOException, FileNotFoundError):
+            return once(request)
+
+    return answer
 
 
 def reply(sel: Selected, view: View, request: TableRequest) -> Any:

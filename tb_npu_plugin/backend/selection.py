@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -105,6 +105,12 @@ class Selected:
     provenance: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     """Parameters of one view alone, as the user wrote them (:attr:`View.options` names them)."""
+    total_captures: int = 0
+    """Captures selected; :attr:`captures` may be the first of them."""
+
+    def first(self, count: int | None) -> Selected:
+        """The same over no more than ``count`` captures."""
+        return replace(self, captures=self.captures[:count])
 
     def word(self, en: str, zh: str) -> str:
         return pick(self.lang, en, zh)
@@ -276,7 +282,8 @@ def select(
         raise RequestError(
             400, "bad-source", f"There is no source {prefer!r}.", f"Sources: {known}"
         )
-    return Selected(store, name or "", chosen, captures, devices, steps, lang, prefer)
+    return Selected(store, name or "", chosen, captures, devices, steps, lang, prefer,
+                    total_captures=len(captures))  # fmt: skip
 
 
 def no_permission(store: Store) -> str:

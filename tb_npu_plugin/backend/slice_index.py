@@ -14,7 +14,6 @@ how long there is a slice in it, and which is its longest.
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -46,12 +45,14 @@ class SliceIndex:
     blocks: tuple[NDArray[Any], ...]
     lanes: NDArray[Any]
     names: list[str]
+    cats: list[str]
+    """Category of each name."""
 
     def lanes_of(self, track: int) -> NDArray[Any]:
         low, high = np.searchsorted(self.lanes["track"], [track, track + 1])
         return self.lanes[low:high]
 
-    def lane_at(self, row: int) -> Any:
+    def lane_at(self, row: int | np.signedinteger[Any]) -> Any:
         """The lane that slice ``row`` lies on."""
         return self.lanes[np.searchsorted(self.lanes["first"], row, side="right") - 1]
 
@@ -63,13 +64,15 @@ def open_index(table: str) -> SliceIndex:
     Raises OSError where they are gone (the cache was cleared).
     """
     path = Path(table)
+    names = msgspec.json.decode(index_file(path, "names").read_bytes(), type=list[tuple[str, str]])
     return SliceIndex(
         mapped(path, "starts", np.int64),
         mapped(path, "ends", np.int64),
         mapped(path, "codes", np.int32),
         tuple(mapped(path, f"blocks{level}", BLOCKS) for level in range(1, LEVELS + 1)),
         np.fromfile(index_file(path, "lanes"), dtype=LANES),
-        msgspec.json.decode(index_file(path, "names").read_bytes(), type=list[str]),
+        [name for name, _ in names],
+        [cat for _, cat in names],
     )
 
 
@@ -81,6 +84,6 @@ def index_file(table: Path, part: str) -> Path:
 def mapped(table: Path, part: str, dtype: Any) -> Any:
     """One of the arrays, as pages of its file."""
     path = index_file(table, part)
-    if os.path.getsize(path) == 0:  # nothing to map
+    if path.stat().st_size == 0:  # nothing to map
         return np.zeros(0, dtype=dtype)
     return np.memmap(path, dtype=dtype, mode="r").view(np.ndarray)

@@ -34,10 +34,10 @@ def build_index(con: duckdb.DuckDBPyConnection, table: str) -> None:
     path = Path(table)
     con.execute(
         "CREATE OR REPLACE TEMP TABLE slice_names AS "
-        "SELECT name, CAST(row_number() OVER (ORDER BY name) - 1 AS INTEGER) AS code FROM "
-        f"(SELECT DISTINCT coalesce(name, '') AS name FROM {parquet(table)})"
+        "SELECT name, cat, CAST(row_number() OVER (ORDER BY name) - 1 AS INTEGER) AS code FROM "
+        f"(SELECT coalesce(name, '') AS name, min(cat) AS cat FROM {parquet(table)} GROUP BY 1)"
     )
-    names = [row[0] for row in con.execute("SELECT name FROM slice_names ORDER BY code").fetchall()]
+    names = con.execute("SELECT name, coalesce(cat, '') FROM slice_names ORDER BY code").fetchall()
     index_file(path, "names").write_bytes(msgspec.json.encode(names))
     keys, starts_at, rows = _write_rows(con, path)
     con.execute("DROP TABLE slice_names")

@@ -41,7 +41,7 @@ def items(index: SliceIndex, lane: Any, begin: int, end: int, pixel_ns: float) -
     one run, so that for any window the busy time of the items is that of the slices, and the longest
     slice is always drawn.
     """
-    low, high = _touching(index, lane, begin, end)
+    low, high = touching(index, lane, begin, end)
     first, count, level = _atoms(index, lane, low, high, pixel_ns)
     if not len(first):
         empty = np.zeros(0, dtype=np.int64)
@@ -68,7 +68,7 @@ def items(index: SliceIndex, lane: Any, begin: int, end: int, pixel_ns: float) -
     )
 
 
-def _touching(index: SliceIndex, lane: Any, begin: int, end: int) -> tuple[int, int]:
+def touching(index: SliceIndex, lane: Any, begin: int, end: int) -> tuple[int, int]:
     """Rows [low, high) of the lane that touch the window; an instant at its beginning does."""
     first, count = int(lane["first"]), int(lane["count"])
     starts, ends = index.starts[first : first + count], index.ends[first : first + count]

@@ -9,16 +9,20 @@ from typing import Any
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Query, TableRequest
+from tb_npu_plugin.backend.timeline.files import MAX_PARTS
 from tb_npu_plugin.backend.views import (
     api_statistic,
     communication,
     files,
+    flame,
     kernel,
     memory,
     operator,
     overview,
     ranks,
+    slices,
     step,
+    timeline,
 )
 from tb_npu_plugin.backend.views.capabilities import capabilities
 from tb_npu_plugin.backend.views.health import findings
@@ -40,7 +44,14 @@ class View:
     groups: tuple[str, ...] = ()
     no_step: tuple[str, str] | None = None
     options: tuple[str, ...] = ()
+    most: int | None = None
+    """Captures that are read for it; None: all."""
 
+
+_WHOLE = (
+    "The timeline shows the whole capture; steps are marked on it.",
+    "时间线显示整段采集，并标出各 Step。",
+)
 
 VIEWS: dict[str, View] = {
     view.id: view
@@ -52,6 +63,34 @@ VIEWS: dict[str, View] = {
             results.OverviewReply,
         ),
         View("step", step.TABLES, step.step, results.StepReply, step.step_query, step.GROUPS),
+        View(
+            "timeline",
+            timeline.TABLES,
+            lambda sel, _request: timeline.timeline(sel),
+            results.TimelineReply,
+            no_step=_WHOLE,
+            most=MAX_PARTS,
+        ),
+        View(
+            "slices",
+            slices.TABLES,
+            slices.slices,
+            results.SlicesReply,
+            slices.slices_query,
+            slices.GROUPS,
+            no_step=_WHOLE,
+            most=MAX_PARTS,
+            options=slices.OPTIONS,
+        ),
+        View(
+            "flame",
+            flame.TABLES,
+            lambda sel, _request: flame.flame(sel),
+            results.FlameReply,
+            no_step=_WHOLE,
+            most=MAX_PARTS,
+            options=flame.OPTIONS,
+        ),
         View(
             "kernel",
             kernel.TABLES,

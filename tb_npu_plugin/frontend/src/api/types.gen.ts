@@ -55,6 +55,33 @@ export interface Schema {
   RankMeasure: RankMeasure;
   ErrorReply: ErrorReply;
   ErrorBody: ErrorBody;
+  TimelineReply: TimelineReply;
+  Timeline: Timeline;
+  TimelineRank: TimelineRank;
+  TimelineTrack: TimelineTrack;
+  CounterSeries: CounterSeries;
+  Choice: Choice;
+  TimelineStep: TimelineStep;
+  Alignment: Alignment;
+  SliceReply: SliceReply;
+  SliceDetail: SliceDetail;
+  SliceFact: SliceFact;
+  Siblings: Siblings;
+  SliceRef: SliceRef;
+  SliceFlow: SliceFlow;
+  SliceGap: SliceGap;
+  SliceDoor: SliceDoor;
+  FlowsReply: FlowsReply;
+  Flows: Flows;
+  TimelineFlow: TimelineFlow;
+  SearchReply: SearchReply;
+  Search: Search;
+  SlicesReply: SlicesReply;
+  Slices: Slices;
+  Occupancy: Occupancy;
+  FlameReply: FlameReply;
+  Flame: Flame;
+  FlameNodes: FlameNodes;
 }
 export interface CapturesReply {
   data: Captures;
@@ -600,4 +627,237 @@ export interface ErrorBody {
   message: string;
   hint: string;
   position: number | null;
+}
+export interface TimelineReply {
+  data: Timeline;
+  meta: Meta;
+}
+export interface Timeline {
+  base_ns: string | null;
+  start: number;
+  end: number;
+  ranks: TimelineRank[];
+  tracks: TimelineTrack[];
+  kinds: Choice[];
+  colours: Choice[];
+  steps: TimelineStep[];
+  total_ranks: number;
+  note: string;
+  alignments: Alignment[];
+}
+/**
+ * One capture. ``part``: its ordinal in the selection.
+ */
+export interface TimelineRank {
+  part: number;
+  rank: number | null;
+  label: string;
+  capture_id: string;
+  start: number;
+  end: number;
+}
+export interface TimelineTrack {
+  id: number;
+  part: number;
+  kind: string;
+  device: number | null;
+  process: string;
+  label: string;
+  depths: number;
+  instants: boolean;
+  slices: number;
+  points: number;
+  start: number;
+  end: number;
+  counters: CounterSeries[];
+}
+export interface CounterSeries {
+  key: number;
+  name: string;
+  unit: string;
+  least: number;
+  most: number;
+}
+export interface Choice {
+  id: string;
+  label: string;
+}
+/**
+ * A step as the host marks it.
+ */
+export interface TimelineStep {
+  part: number;
+  step: number | null;
+  name: string;
+  start: number;
+  end: number;
+}
+/**
+ * ``shifts``: per part, ns to add to its times; ``None`` where that cannot be told.
+ */
+export interface Alignment {
+  id: string;
+  label: string;
+  shifts: (number | null)[];
+}
+export interface SliceReply {
+  data: SliceDetail;
+  meta: Meta;
+}
+export interface SliceDetail {
+  id: string;
+  track: number;
+  depth: number;
+  rank: number | null;
+  name: string;
+  category: string;
+  instant: boolean;
+  start: number;
+  duration: number | null;
+  end: number;
+  self: number | null;
+  step: number | null;
+  where: string;
+  facts: SliceFact[];
+  stack: string[];
+  siblings: Siblings;
+  parent: SliceRef | null;
+  flows: SliceFlow[];
+  flows_total: number;
+  previous: SliceRef | null;
+  next: SliceRef | null;
+  same_previous: SliceRef | null;
+  same_next: SliceRef | null;
+  gap: SliceGap;
+  doors: SliceDoor[];
+}
+export interface SliceFact {
+  label: string;
+  value: string;
+}
+/**
+ * Slices of one name on one track; ``rank``: the place of this one, 1 is the longest.
+ */
+export interface Siblings {
+  count: number;
+  total: number;
+  mean: number;
+  least: number;
+  most: number;
+  rank: number;
+}
+/**
+ * A slice to jump to.
+ */
+export interface SliceRef {
+  id: string;
+  track: number;
+  depth: number;
+  name: string;
+  start: number;
+  duration: number | null;
+  where: string;
+}
+/**
+ * An arrow from (``forward``) or to this slice.
+ */
+export interface SliceFlow {
+  kind: string;
+  forward: boolean;
+  to: SliceRef;
+}
+/**
+ * Idle time on the track before a slice, and what the host did then.
+ */
+export interface SliceGap {
+  before: number | null;
+  behind: string;
+}
+/**
+ * Where a slice has rows of its own.
+ */
+export interface SliceDoor {
+  view: string;
+  label: string;
+  filter: string;
+}
+export interface FlowsReply {
+  data: Flows;
+  meta: Meta;
+}
+/**
+ * The arrows between shown tracks in a window, and how many there are in all.
+ */
+export interface Flows {
+  flows: TimelineFlow[];
+  total: number;
+}
+export interface TimelineFlow {
+  kind: string;
+  from_track: number;
+  from_depth: number;
+  start: number;
+  to_track: number;
+  to_depth: number;
+  end: number;
+}
+export interface SearchReply {
+  data: Search;
+  meta: Meta;
+}
+/**
+ * Slices that match: ``before`` of them begin before the moment asked about, ``matches`` are the
+ * longest, ``tracks`` counts them as (track, count).
+ */
+export interface Search {
+  total: number;
+  before: number;
+  names: number;
+  tracks: never[][];
+  matches: SliceRef[];
+  previous: SliceRef | null;
+  next: SliceRef | null;
+}
+export interface SlicesReply {
+  data: Slices;
+  meta: Meta;
+}
+export interface Slices {
+  table: Table;
+  occupancy: Occupancy[];
+  span: number;
+}
+/**
+ * How much of a range a track's outermost slices cover.
+ */
+export interface Occupancy {
+  track: number;
+  label: string;
+  busy: number;
+  share: number;
+}
+export interface FlameReply {
+  data: Flame;
+  meta: Meta;
+}
+export interface Flame {
+  kind: string;
+  total: number;
+  by: Choice[];
+  note: string;
+  nodes: FlameNodes;
+}
+/**
+ * Nodes of a call tree by columns; ``parent`` is an index (-1: a root), parents come first.
+ *
+ * ``start``: where the first call of the node begins.
+ */
+export interface FlameNodes {
+  name: string[];
+  parent: number[];
+  depth: number[];
+  total: number[];
+  self: number[];
+  count: number[];
+  start: number[];
 }

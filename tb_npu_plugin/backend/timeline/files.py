@@ -1,0 +1,162 @@
+"""The traces of a selection: which files, their tracks, and how both are numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from tb_npu_plugin.backend.capture import Capture
+from tb_npu_plugin.backend.errors import RequestError
+from tb_npu_plugin.backend.readers.base import parquet
+from tb_npu_plugin.backend.selection import Ranges, Selected, parse_ranges
+from tb_npu_plugin.backend.slice_index import SliceIndex, open_index
+from tb_npu_plugin.backend.store import Store
+
+TABLES = ("tracks", "slices", "flows", "counters")
+#: Captures shown together; tracks of one capture.
+MAX_PARTS = 64
+MAX_TRACKS = 10_000
+#: A capture's further files (slices of one export) number their rows from here on.
+_FILE = 1 << 40
+_FLOWS = "SELECT cat, from_track, from_ns, to_track, to_ns FROM "
+
+
+@dataclass(frozen=True)
+class Track:
+    """A track of one file. ``number``: within the file; ``id``: within the selection."""
+
+    id: int
+    number: int
+    kind: str
+    device: int | None
+    process: str
+    label: str
+    depths: int
+    slices: int
+    points: int
+    start_ns: int
+    end_ns: int
+
+    @property
+    def where(self) -> str:
+        return f"{self.process} · {self.label}" if self.process else self.label
+
+
+@dataclass(frozen=True)
+class TraceFile:
+    """One trace that was read. ``paths``: table -> Parquet file."""
+
+    part: int
+    ordinal: int
+    capture: Capture
+    rank_label: str
+    store: Store
+    paths: dict[str, Path]
+    tracks: tuple[Track, ...]
+
+    @property
+    def index(self) -> SliceIndex:
+        return open_index(str(self.paths["slices"]))
+
+    def slice_id(self, row: int) -> str:
+        return f"{self.part}.{self.ordinal * _FILE + row}"
+
+    def track(self, number: int) -> Track | None:
+        return next((t for t in self.tracks if t.number == number), None)
+
+    def ids(self) -> dict[int, int]:
+        """Number within the file -> id."""
+        return {t.number: t.id for t in self.tracks}
+
+
+def trace_files(sel: Selected) -> list[TraceFile]:
+    """The traces of the first :data:`MAX_PARTS` captures, as far as they are read."""
+    found = []
+    for part, capture in enumerate(sel.captures[:MAX_PARTS]):
+        offset = 0
+        states = [state for _, state, _ in sel.store.parts([capture], "tracks", sel.prefer)]
+        for ordinal, state in enumerate(states):
+            paths = {table: path for table in TABLES if (path := state.tables.get(table))}
+            if len(paths) < len(TABLES) or not paths["slices"].exists():
+                continue
+            rows = _tracks(sel.store, str(paths["tracks"]))
+            tracks = tuple(
+                _track(part * MAX_TRACKS + offset + i, row)
+                for i, row in enumerate(rows[: MAX_TRACKS - offset])
+            )
+            offset += len(tracks)
+            label = sel.rank_label(capture)
+            found.append(TraceFile(part, ordinal, capture, label, sel.store, paths, tracks))
+    if found:
+        sel.parts("slices")  # told as provenance
+    return found
+
+
+@lru_cache(maxsize=512)
+def _tracks(store: Store, path: str) -> list[dict[str, Any]]:
+    with closing(store.cursor()) as cursor:
+        result = cursor.execute(f"SELECT * FROM {parquet(path)} ORDER BY track")
+        names = [d[0] for d in result.description or ()]
+        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+
+
+def _track(number: int, row: dict[str, Any]) -> Track:
+    process, device = row["process"] or "", row["device"]
+    heading = process or f"pid {row['pid']}"
+    if device is not None:
+        heading = f"{heading} (NPU {device})" if process else f"NPU {device}"
+    label = row["thread"] or (process if row["points"] and not row["slices"] else f"{row['tid']}")
+    return Track(
+        number, int(row["track"]), row["kind"], device, heading, label, row["depths"] or 0,
+        row["slices"] or 0, row["points"] or 0, row["start_ns"] or 0, row["end_ns"] or 0,
+    )  # fmt: skip
+
+
+def base_of(files: list[TraceFile]) -> int | None:
+    """The earliest event of all; None where there is none."""
+    return min((t.start_ns for f in files for t in f.tracks if t.slices or t.points), default=None)
+
+
+def chosen(files: list[TraceFile], text: str | None) -> Iterator[tuple[TraceFile, Track]]:
+    """The tracks whose ids ``text`` lists (``0-4,9``), in order; all where it is empty.
+
+    Raises RequestError 400 for a text that lists none.
+    """
+    wanted = parse_ranges(text, "tracks", "none") if text else Ranges("all")
+    for file in files:
+        for track in file.tracks:
+            if wanted.holds(track.id):
+                yield file, track
+
+
+def slice_at(files: list[TraceFile], name: str) -> tuple[TraceFile, int]:
+    """The file and row that the id of a slice names. Raises RequestError 400 or 404."""
+    part, dot, row = name.partition(".")
+    if not (dot and part.isdigit() and row.isdigit() and len(name) < 30):
+        raise RequestError(400, "bad-slice", f"A slice cannot be {name!r}.", "Use 0.1234.")
+    ordinal, number = divmod(int(row), _FILE)
+    for file in files:
+        if file.part == int(part) and file.ordinal == ordinal and number < len(file.index.starts):
+            return file, number
+    raise RequestError(404, "no-such-slice", f"There is no slice {name} (yet).",
+                       "It may be read still, or the selection is another one.")  # fmt: skip
+
+
+@lru_cache(maxsize=16)
+def flows_of(store: Store, path: str) -> dict[str, Any]:
+    """The columns of a file's arrows as arrays, by their beginning; ``kinds`` names ``kind``."""
+    import numpy as np
+
+    with closing(store.cursor()) as cursor:
+        rows = cursor.execute(f"{_FLOWS} {parquet(path)}").fetchnumpy()
+    kinds, kind = np.unique(np.ma.filled(rows.pop("cat"), "").astype(str), return_inverse=True)
+    found: dict[str, Any] = {k: np.ma.filled(v, 0).astype(np.int64) for k, v in rows.items()}
+    order = np.argsort(found["from_ns"], kind="stable")
+    found = {k: v[order] for k, v in found.items()}
+    found["kind"], found["kinds"] = kind[order], kinds.tolist()
+    found["by_end"] = np.argsort(found["to_ns"], kind="stable")
+    return found
