@@ -102,6 +102,9 @@ def show(
         list[str] | None,
         typer.Option(help="Parameter of the view alone, e.g. at=12.5ms (memory); repeatable."),
     ] = None,
+    file: Annotated[
+        str | None, typer.Option(help="files: the rows of this file, e.g. nic.csv.")
+    ] = None,
     offset: Annotated[int, typer.Option(min=0)] = 0,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
     format: Format = Format.table,
@@ -117,6 +120,8 @@ def show(
         raise typer.BadParameter(f"there is no view {view!r}; views: {', '.join(VIEWS)}")
 
     options = dict(word.partition("=")[::2] for word in option or ())
+    if file:
+        options["file"] = file
     if unknown := sorted(set(options) - set(VIEWS[view].options)):
         known = ", ".join(VIEWS[view].options) or "none"
         raise typer.BadParameter(f"{view} has no option {unknown[0]!r}; options: {known}")

@@ -96,6 +96,9 @@ def show_view(
     _read(store, partial(store.fetch, sel.captures, found.tables, sel.prefer))
     if found.no_step and not sel.steps.everything:
         Console(stderr=True).print(Text(sel.word(*found.no_step)), soft_wrap=True)
+    if sel.options.get("file"):
+        found.run(sel, request)  # which asks for the file
+        _read(store, partial(store.wait_for, sel.asked))
     if format == "json":
         print_json(reply(sel, found, request))
         return

@@ -105,6 +105,8 @@ class Selected:
     provenance: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     """Parameters of one view alone, as the user wrote them (:attr:`View.options` names them)."""
+    asked: list[FileState] = field(default_factory=list)
+    """Files that were asked for by their names; the reply's state waits for them, too."""
     total_captures: int = 0
     """Captures selected; :attr:`captures` may be the first of them."""
 
@@ -210,6 +212,7 @@ class Selected:
                 if tables
                 else [s for s in self.store.files(capture.capture_id) if not s.lazy]
             )
+            states += [s for s in self.asked if s.capture_id == capture.capture_id]
             for state in states:
                 weight = max(1, state.source.bytes)
                 total += weight

@@ -340,6 +340,21 @@ class Store:
         with self._lock:
             return self._changed.wait_for(done, timeout)
 
+    def read(self, states: Iterable[FileState]) -> None:
+        """Have these very files read, soon. Returns at once."""
+        with self._lock:
+            for state in states:
+                self._submit(state, _ASKED)
+
+    def wait_for(self, states: Iterable[FileState], timeout: float | None = None) -> bool:
+        """:meth:`read`, and wait until they are there; True when done. For scripts."""
+        chosen = list(states)
+        self.read(chosen)
+        with self._lock:
+            return self._changed.wait_for(
+                lambda: not any(s.state in _PENDING for s in chosen), timeout
+            )
+
     def sources(
         self, captures: Iterable[Capture], tables: Iterable[str], prefer: str | None = None
     ) -> list[FileState]:

@@ -25,6 +25,7 @@ OTHERS = {
         "Device_id,Op Name,Model Name,Graph ID,Node Index Start,Node Index End,Size(KB)\r\n"
         "0,sqrt_01,0,0,31,32,2343.78125\r\n0,TOTAL,0,0,0,4294967295,9.5\r\n",
     ),
+    "other": ("nic.csv", "Device_id,Bandwidth(MB/s)\r\n0,12.5\r\n1,13\r\n"),
     "torch_trace": (
         "host_1.pt.trace.json",
         '{"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, '

@@ -245,7 +245,7 @@ def open_csv(
     con: duckdb.DuckDBPyConnection,
     path: Path,
     rel: str,
-    table: TableSchema,
+    table: TableSchema | None,
     scratch: Path,
     *,
     multiline: bool = False,
@@ -253,8 +253,8 @@ def open_csv(
     """Read the head of ``path`` and prepare it for DuckDB.
 
     ``scratch`` is a directory for a transcoded copy. ``multiline``: quoted cells hold line ends.
-    Raises :class:`Unreadable` for an empty file or one whose header names no column of ``table``,
-    ``OSError`` where the file cannot be opened.
+    Raises :class:`Unreadable` for an empty file or one whose header names no column of ``table``
+    (None: any header will do), ``OSError`` where the file cannot be opened.
     """
     with binary(path) as stream:
         head = stream.read(HEAD_BYTES)
@@ -279,7 +279,8 @@ def open_csv(
         path = _link(path, scratch)
     text = head.decode(encoding, errors="replace")
     delimiter, header, skip = _header(text, table)
-    if not any(header_key(name) in table.by_alias for name in header):
+    known = table is None or any(header_key(name) in table.by_alias for name in header)
+    if not known or not header:
         raise Unreadable(Note("no-header", rel, "line 1", {"head": repr(text[:80])}))
     return CsvFile(con, path, rel, header, delimiter, scratch, multiline, skip, packed, notes,
                    _transcoded=transcoded)  # fmt: skip
@@ -302,7 +303,7 @@ def _link(path: Path, scratch: Path) -> Path:
     return link
 
 
-def _header(text: str, table: TableSchema) -> tuple[str, list[str], int]:
+def _header(text: str, table: TableSchema | None) -> tuple[str, list[str], int]:
     """Delimiter, column names and the number of blank lines before them."""
     stripped = text.lstrip("\r\n\ufeff \t")
     skip = text[: len(text) - len(stripped)].count("\n")
@@ -311,7 +312,8 @@ def _header(text: str, table: TableSchema) -> tuple[str, list[str], int]:
         return next(csv.reader(io.StringIO(stripped, newline=""), delimiter=delimiter), [])
 
     def known(delimiter: str) -> int:
-        return sum(header_key(name) in table.by_alias for name in names(delimiter))
+        found = names(delimiter)
+        return sum(table is None or header_key(name) in table.by_alias for name in found)
 
     delimiter = max(",;\t", key=known)
     return delimiter, names(delimiter), skip
