@@ -356,9 +356,14 @@ export interface FilesReply {
   data: Files;
   meta: Meta;
 }
+/**
+ * ``table``: the files, or the rows of ``file``. ``others``: files that can be shown like that.
+ */
 export interface Files {
   table: Table;
   settings: Fact[];
+  file: string;
+  others: string[];
 }
 export interface MemoryReply {
   data: Memory;

@@ -56,6 +56,8 @@ export const pages: Pages = {
   },
   files: {
     settings: 'Profiler settings',
+    others: 'Other files, as tables',
+    all: 'All files',
     noSettings: 'The capture does not say how it was recorded.',
   },
   operator: {

@@ -44,7 +44,7 @@ export interface Pages {
     | 'reading',
     Sentence
   > & { alike: Count };
-  files: Record<'settings' | 'noSettings', Sentence>;
+  files: Record<'settings' | 'noSettings' | 'others' | 'all', Sentence>;
   operator: Record<'stacks' | 'noStacks' | 'device', Sentence> & { calls: Count; allStacks: Count };
   memory: Record<
     | 'curves'

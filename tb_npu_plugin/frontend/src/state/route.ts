@@ -14,9 +14,18 @@ export const VIEW_KEYS = [
   ...(['component', 'show', 'at', 'start', 'end'] as const),
   // Communication: which operations the matrix sums up, and whether with its diagonal
   ...(['key', 'local'] as const),
+  // Files: the one whose rows are shown
+  'file',
 ] as const;
 /** What means something only in the recording it was chosen in. */
-export const OTHER_RECORDING: Patch = { offset: null, at: null, start: null, end: null, key: null };
+export const OTHER_RECORDING: Patch = {
+  offset: null,
+  at: null,
+  start: null,
+  end: null,
+  key: null,
+  file: null,
+};
 
 export const params = signal<Params>({});
 export const view = computed(() => params.value.view || 'overview');
