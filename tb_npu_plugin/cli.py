@@ -159,6 +159,9 @@ def check(
     strict: Annotated[
         bool, typer.Option("--strict", help="Also go through what a good capture holds.")
     ] = False,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Also print what each view can show, and why not.")
+    ] = False,
     format: Format = Format.table,
     lang: Lang = "en",
     cache: CacheOption = None,
@@ -171,7 +174,7 @@ def check(
     from tb_npu_plugin.terminal import check_all, opened
 
     with opened(path, cache) as captures:
-        raise typer.Exit(check_all(captures, lang, format.value, out, strict=strict))
+        raise typer.Exit(check_all(captures, lang, format.value, out, strict=strict, parts=parts))
 
 
 @app.command()

@@ -27,6 +27,7 @@ _STYLE = {"error": "red", "warning": "yellow", "info": "blue"}
 _STATUS = {
     "available": ("✓", "green", ("available", "可用")),
     "partial": ("◐", "yellow", ("partial", "部分")),
+    "none": ("–", "dim", ("does not apply", "不适用")),
     "missing": ("–", "dim", ("missing", "缺失")),
     "reading": ("…", "blue", ("reading", "读取中")),
 }

@@ -28,6 +28,7 @@ from tb_npu_plugin.backend.tables import TableRequest
 from tb_npu_plugin.backend.views import captures as captures_view
 from tb_npu_plugin.backend.views import health
 from tb_npu_plugin.backend.views.acceptance import acceptance
+from tb_npu_plugin.backend.views.capabilities import capabilities
 from tb_npu_plugin.backend.views.registry import VIEWS, View
 from tb_npu_plugin.frames import Captures
 from tb_npu_plugin.reports import (
@@ -136,11 +137,16 @@ def _source(sel: Selected, view: View, out: Console) -> None:
 
 
 def check_all(
-    captures: Captures, lang: str, format: str, out: Console, *, strict: bool = False
-) -> int:
-    """Findings of every recording; 1 if one is an error, or with ``strict`` a point is missed."""
+    captures: Captures, lang: str, format: str, out: Console, *, strict: bool = False,
+    parts: bool = False,
+) -> int:  # fmt: skip
+    """Findings of every recording; 1 if one is an error, or with ``strict`` a point is missed.
+
+    ``parts``: also what each view can show of each recording.
+    """
     found: list[results.Finding] = []
     points: list[results.Point] = []
+    shown: list[tuple[Selected, list[results.Capability]]] = []
     store = captures._store
     _read(store, partial(store.fetch, store.captures(), ["tracks"]))  # also big traces
     for run, recordings in store.runs.items():
@@ -148,15 +154,25 @@ def check_all(
             sel = captures.select(run=run, recording=recording.recording, lang=lang)
             found += health.findings(sel)
             points += acceptance(sel) if strict else []
+            shown += [(sel, capabilities(sel))] if parts else []
     names = {c.capture_id: f"{c.run}/{c.name}" for c in captures}
     if format == "json":
-        print_json({"findings": found, "points": points} if strict else found)
+        more: dict[str, Any] = {"points": points} if strict else {}
+        if parts:
+            more["parts"] = [
+                {"run": s.run, "recording": s.recording.recording, "parts": p} for s, p in shown
+            ]
+        print_json({"findings": found, **more} if more else found)
     elif format == "csv":
         print_findings(found, out, "csv")
-    elif found:
-        print_findings(found, out, names=names)
     else:
-        out.print(f"{len(captures)} capture(s): nothing to report.")
+        for sel, listed in shown:
+            out.print(Text(f"{sel.run} {sel.recording.label}", style="bold"), soft_wrap=True)
+            print_capabilities(listed, out, sel)
+        if found:
+            print_findings(found, out, names=names)
+        else:
+            out.print(f"{len(captures)} capture(s): nothing to report.")
     if strict and format == "table":
         print_points(points, out, names)
     missed = any(p.status == "missed" for p in points)

@@ -139,7 +139,8 @@ def describe(found: Found) -> Capture:
     framework = framework_of(found, info)
     command = analysis(found, framework)
     note_without_analysis(found, bool(databases), exported, command, notes)
-    if not info.files and not exported:  # msprof writes none
+    # msprof writes none; and of what was only recorded there is nothing to know yet.
+    if not info.files and not exported and not any(n.code == "raw-only" for n in notes):
         notes.append(Note("info-missing"))
     done = "analyse.done" in names
     if done:

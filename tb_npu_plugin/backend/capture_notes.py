@@ -8,6 +8,7 @@ from tb_npu_plugin.backend.discovery import OUTPUT, Found, is_prof
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.msprof_files import exported_by_msprof
 from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
+from tb_npu_plugin.backend.schema.parts import LEVEL1, recording
 from tb_npu_plugin.backend.wording import printable
 
 _TORCH = "import sys; from torch_npu.profiler.profiler import analyse; analyse(sys.argv[1])"
@@ -62,6 +63,10 @@ def note_missing_tables(
         why = (" (only the CPU was recorded)", "（只采集了 CPU）")
     _note_missing_memory(info, names, notes)
     _note_missing_communication(names, notes)
+    level = info.options.level
+    if level is not None and level < 1 and "api_statistic.csv" not in names:
+        notes.append(Note("apis-level", f"{OUTPUT}/api_statistic.csv", None, {
+            "off": LEVEL1.off[0], "off_zh": LEVEL1.off[1], "call": recording([LEVEL1])}))  # fmt: skip
     params = {"why": why[0], "why_zh": why[1]}
     if "kernel_details.csv" not in names and not any(n.startswith("op_summary") for n in names):
         notes.append(Note("kernels-missing", f"{OUTPUT}/kernel_details.csv", None, params))

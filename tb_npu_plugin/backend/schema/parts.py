@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from tb_npu_plugin.backend.wording import of_framework
 
 Words = tuple[str, str]
 """English, Chinese."""
@@ -113,3 +116,19 @@ PARTS: tuple[Part, ...] = (
     Part("timeline", "timeline", ("Trace", "Trace"), "slices", "trace_view.json", "TASK", (),
          torch=True),
 )  # fmt: skip
+
+#: Option -> the words for it being off.
+OFF: dict[str, Words] = {n.option: n.off for n in (SHAPES, STACK, L2, MEMORY, METRICS)}
+
+
+def recording(needs: Iterable[Need], framework: str = "") -> str:
+    """The call of the framework's profiler that switches ``needs`` on."""
+    chosen = list(needs)
+    plain = dict.fromkeys(n.setting for n in chosen if not n.experimental)
+    inner = dict.fromkeys(n.setting for n in chosen if n.experimental)
+    words = ["...", *plain]
+    if inner:
+        words.append(
+            f"experimental_config=torch_npu.profiler._ExperimentalConfig({', '.join(inner)})"
+        )
+    return of_framework(f"torch_npu.profiler.profile({', '.join(words)})", framework)

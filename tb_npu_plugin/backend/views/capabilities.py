@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tb_npu_plugin.backend import results
@@ -12,10 +11,10 @@ from tb_npu_plugin.backend.finding_kinds import KINDS
 from tb_npu_plugin.backend.findings import OF_RANK, Note, render
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.schema import is_communication
-from tb_npu_plugin.backend.schema.parts import COUNTER, PARTS, TEXT, Need, Part, Words
+from tb_npu_plugin.backend.schema.parts import COUNTER, PARTS, TEXT, Need, Part, Words, recording
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views.kernel import stored_counter
-from tb_npu_plugin.backend.wording import of_framework, printable
+from tb_npu_plugin.backend.wording import printable
 
 #: Codes of a whole capture for which none of its views can be there.
 _BLOCKING = ("permission-denied", "interrupted", "recording-failed", "raw-only")
@@ -29,7 +28,13 @@ _LIMITING = (
 _EMPTY = ("kernels-empty", "memory-empty", "communication-empty", "trace-empty")
 #: Stands among the filled columns of kernels where some are communication operations.
 COMMUNICATES = "communication"
-_ORDER: tuple[results.CapabilityStatus, ...] = ("missing", "partial", "reading", "available")
+_ORDER: tuple[results.CapabilityStatus, ...] = (
+    "missing",
+    "partial",
+    "reading",
+    "available",
+    "none",
+)
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,9 @@ def _case(
             waiting = all(s.lazy and s.state == "waiting" for s in pending)
             return case("available" if waiting else "reading", pending[0].source.rel)
         where = _expected(capture, part)
-        return case("missing", where, *_why_missing(sel, capture, part, where, filled))
+        why = _why_missing(sel, capture, part, where, filled)
+        none = part.graph and why == _only_graphs(sel, where)
+        return case("none" if none else "missing", where, *why)
     states = [state for _, state, _ in parts]
     where = ", ".join(sorted({printable(s.source.rel) for s in states}))
     there = filled.get(part.table, {}).get(capture.capture_id)
@@ -190,10 +197,7 @@ def _why_missing(
                 w("Record with the CPU's and the device's activity, and call prof.step().",
                   "采集时启用 CPU 与设备活动，并调用 prof.step()。"))  # fmt: skip
     if part.graph:
-        return (w(f"There is no {where}: only CANN's static graphs have one.",
-                  f"没有 {where}：仅 CANN 静态图会产生。"),
-                w("Nothing to do, unless the job runs in graph mode.",
-                  "非图模式的作业无需处理。"))  # fmt: skip
+        return _only_graphs(sel, where)
     kind = w("table ", "表 ") if where == part.database else ""
     absent = w(f"There is no {kind}{where}", f"没有 {kind}{where}")
     if capture.file(where.rsplit("/", 1)[-1]):
@@ -225,6 +229,13 @@ def _why_missing(
               "analysis lost it.", f"{absent}，尽管所需选项均已启用：可能没有相应活动，或解析时丢失。"),
             w(f"Read the capture's logs/ folder, then: {again}",
               f"查看采集目录下的 logs/，然后执行：{again}"))  # fmt: skip
+
+
+def _only_graphs(sel: Selected, where: str) -> Words:
+    return (sel.word(f"There is no {where}: only CANN's static graphs have one.",
+                     f"没有 {where}：仅 CANN 静态图会产生。"),
+            sel.word("Nothing to do, unless the job runs in graph mode.",
+                     "非图模式的作业无需处理。"))  # fmt: skip
 
 
 def _no_communication(
@@ -262,19 +273,6 @@ def _needs(capture: Capture, needs: list[Need]) -> tuple[list[Need], list[Need]]
         elif value < need.least:
             unmet.append(need)
     return unmet, unknown
-
-
-def recording(needs: Iterable[Need], framework: str = "") -> str:
-    """The call of the framework's profiler that switches ``needs`` on."""
-    chosen = list(needs)
-    plain = dict.fromkeys(n.setting for n in chosen if not n.experimental)
-    inner = dict.fromkeys(n.setting for n in chosen if n.experimental)
-    words = ["...", *plain]
-    if inner:
-        words.append(
-            f"experimental_config=torch_npu.profiler._ExperimentalConfig({', '.join(inner)})"
-        )
-    return of_framework(f"torch_npu.profiler.profile({', '.join(words)})", framework)
 
 
 def _note(states: list[FileState], codes: tuple[str, ...], view: str) -> Note | None:

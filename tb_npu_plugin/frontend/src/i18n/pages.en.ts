@@ -53,6 +53,7 @@ export const pages: Pages = {
     partial: 'partial',
     missing: 'missing',
     reading: 'reading',
+    none: 'does not apply',
   },
   files: {
     settings: 'Profiler settings',

@@ -41,7 +41,8 @@ export interface Pages {
     | 'available'
     | 'partial'
     | 'missing'
-    | 'reading',
+    | 'reading'
+    | 'none',
     Sentence
   > & { alike: Count };
   files: Record<'settings' | 'noSettings' | 'others' | 'all', Sentence>;

@@ -50,6 +50,7 @@ export const pages: Pages = {
     partial: '部分',
     missing: '缺失',
     reading: '读取中',
+    none: '不适用',
   },
   files: {
     settings: '采集设置',
