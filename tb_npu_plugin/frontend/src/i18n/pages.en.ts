@@ -53,9 +53,12 @@ export const pages: Pages = {
     partial: 'partial',
     missing: 'missing',
     reading: 'reading',
+    none: 'does not apply',
   },
   files: {
     settings: 'Profiler settings',
+    others: 'Other files, as tables',
+    all: 'All files',
     noSettings: 'The capture does not say how it was recorded.',
   },
   operator: {

@@ -41,10 +41,11 @@ export interface Pages {
     | 'available'
     | 'partial'
     | 'missing'
-    | 'reading',
+    | 'reading'
+    | 'none',
     Sentence
   > & { alike: Count };
-  files: Record<'settings' | 'noSettings', Sentence>;
+  files: Record<'settings' | 'noSettings' | 'others' | 'all', Sentence>;
   operator: Record<'stacks' | 'noStacks' | 'device', Sentence> & { calls: Count; allStacks: Count };
   memory: Record<
     | 'curves'

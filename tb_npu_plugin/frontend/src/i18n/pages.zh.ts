@@ -50,8 +50,14 @@ export const pages: Pages = {
     partial: '部分',
     missing: '缺失',
     reading: '读取中',
+    none: '不适用',
   },
-  files: { settings: '采集设置', noSettings: '该采集没有记录采集参数。' },
+  files: {
+    settings: '采集设置',
+    others: '其他文件（表格）',
+    all: '全部文件',
+    noSettings: '该采集没有记录采集参数。',
+  },
   operator: {
     stacks: '调用位置',
     noStacks: '没有记录它的调用栈。',

@@ -20,10 +20,12 @@ export const VIEW_KEYS = [
   ...(['by', 'order', 'zoom', 'from', 'to'] as const),
   // … and how its tracks stand, are aligned and marked
   ...(['fold', 'pin', 'hide', 'move', 'tracks', 'align', 'shift', 'marks'] as const),
+  // Files: the one whose rows are shown
+  'file',
 ] as const;
 /** What means something only in the recording it was chosen in. */
 export const OTHER_RECORDING: Patch = {
-  ...{ offset: null, at: null, start: null, end: null, key: null },
+  ...{ offset: null, at: null, start: null, end: null, key: null, file: null },
   ...{ w: null, slice: null, range: null, name: null, shift: null, marks: null },
   ...{ zoom: null, from: null, to: null },
   ...{ fold: null, pin: null, hide: null, move: null },
