@@ -1,9 +1,10 @@
-"""Time, speed and memory of reading a big trace_view.json into the store.
+"""Time, speed and memory of reading a big trace_view.json, or a big database, into the store.
 
-    python benchmarks/trace_ingest.py --mb 300
+    python benchmarks/trace_ingest.py --mb 1100
+    python benchmarks/trace_ingest.py --mb 1000 --database     # its tables, then its timeline
     python benchmarks/trace_ingest.py --input path/to/trace_view.json --derived
 
-The trace is written with the sample generator below a temporary directory. Reading happens in a
+The file is written with the sample generator below a temporary directory. Reading happens in a
 process of its own, as in the server, so that its peak memory is that of reading alone.
 """
 
@@ -19,8 +20,10 @@ import tempfile
 import time
 from pathlib import Path
 
-#: One step of the generated job with 4,000 kernels, in bytes of trace.
-STEP_BYTES = 13_100_000
+#: One step of the generated job with 4,000 kernels, in bytes of trace, and of its database.
+STEP_BYTES, STEP_BYTES_DB = 13_100_000, 5_100_000
+#: Readers of a file and of what is derived from it.
+READERS = {".json": ("trace_view", "trace_derived"), ".db": ("profiler_db", "db_timeline")}
 
 
 def main() -> int:
@@ -31,15 +34,18 @@ def main() -> int:
     parser.add_argument(
         "--derived", action="store_true", help="also work out steps, kernels, operators"
     )
+    parser.add_argument(
+        "--database", action="store_true", help="a database, with its timeline, in place of a trace"
+    )
     parser.add_argument("--child", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
         print(json.dumps(_read(options.child, options.memory, derived=options.derived)))
         return 0
     with tempfile.TemporaryDirectory(prefix="trace-ingest-") as scratch:
-        path = options.input or _generate(Path(scratch), options.mb)
+        path = options.input or _generate(Path(scratch), options.mb, options.database)
         size = path.stat().st_size
-        flags = ["--derived"] if options.derived else []
+        flags = ["--derived"] if options.derived or path.suffix == ".db" else []
         child = subprocess.run(
             [sys.executable, __file__, "--child", str(path), "--memory", options.memory, *flags],
             check=True, capture_output=True, text=True, env={**os.environ, "TMPDIR": scratch},
@@ -55,9 +61,14 @@ def main() -> int:
     return 1 if found["error"] else 0
 
 
-def _generate(folder: Path, mb: float) -> Path:
+def _generate(folder: Path, mb: float, database: bool) -> Path:
     from tb_npu_plugin.sample import write_sample
 
+    if database:
+        steps = max(1, round(mb * 1e6 / STEP_BYTES_DB))
+        write_sample(folder, ranks=1, steps=steps, kernels_per_step=4000, export=("db",))
+        (path,) = folder.glob("*/ASCEND_PROFILER_OUTPUT/ascend_pytorch_profiler*.db")
+        return path
     steps = max(1, round(mb * 1e6 / STEP_BYTES))
     write_sample(folder, ranks=1, steps=steps, kernels_per_step=4000, files=("trace_view.json",))
     (path,) = folder.glob("*/ASCEND_PROFILER_OUTPUT/trace_view.json")
@@ -69,7 +80,8 @@ def _read(path: Path, memory: str, *, derived: bool) -> dict[str, object]:
     from tb_npu_plugin.backend.ingest import Job, ingest
 
     with tempfile.TemporaryDirectory(prefix="cache-") as cache:
-        job = Job("bench", os.fsencode(path), path.name, "trace_view", "trace",
+        reader, more_reader = READERS[path.suffix]
+        job = Job("bench", os.fsencode(path), path.name, reader, "trace",
                   path.stat().st_size, cache, memory)  # fmt: skip
         began, before = time.perf_counter(), time.process_time()
         done = ingest(job)
@@ -78,11 +90,11 @@ def _read(path: Path, memory: str, *, derived: bool) -> dict[str, object]:
             import msgspec
 
             more = ingest(msgspec.structs.replace(
-                job, reader="trace_derived", fingerprint="derived", origin="trace"))  # fmt: skip
+                job, reader=more_reader, fingerprint="derived", origin="trace"))  # fmt: skip
             rows, error = {**rows, **more.tables}, error or more.error
         seconds, cpu = time.perf_counter() - began, time.process_time() - before
-        entry = Cache(cache).entry("bench", "trace")
-        tables = sum(f.stat().st_size for f in entry.glob("*.parquet"))
+        entries = [Cache(cache).entry("bench", key) for key in ("trace", "derived")]
+        tables = sum(f.stat().st_size for e in entries for f in e.glob("*.parquet"))
     return {
         "seconds": seconds, "cpu": cpu, "rows": rows, "error": error,
         "events": rows.get("slices", 0) + 2 * rows.get("flows", 0) + rows.get("counters", 0),

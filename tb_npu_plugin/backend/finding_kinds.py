@@ -175,7 +175,7 @@ KINDS: dict[str, Kind] = {
         ("Call stacks are unknown: {off}.", "{call}"),
         ("调用栈未知：{off}。", "{call}"),
     ),
-    "l2-off": Kind(
+    "cache-rates-off": Kind(
         "info", ("kernel",),
         ("L2 cache rates of kernels are unknown: {off}.", "{call}"),
         ("Kernel 的 L2 Cache 命中率未知：{off}。", "{call}"),

@@ -66,7 +66,7 @@ def finding(captures: Captures, code: str) -> dict[str, Any]:
          "torch_npu.profiler.profile(..., record_shapes=True)"),
         ("stacks-off", {"common_config": {"with_stack": False}}, "operator",
          "torch_npu.profiler.profile(..., with_stack=True)"),
-        ("l2-off", {"experimental_config": {"_l2_cache": False}}, "kernel",
+        ("cache-rates-off", {"experimental_config": {"_l2_cache": False}}, "kernel",
          "torch_npu.profiler.profile(..., experimental_config=torch_npu.profiler."
          "_ExperimentalConfig(l2_cache=True))"),
         ("apis-level", {"experimental_config": {"_profiler_level": "Level0"}}, "api", "Level1"),
@@ -94,7 +94,7 @@ def test_options_that_were_on_or_unknown_say_nothing(tmp_path: Path, opened: Ope
     write_capture(tmp_path / "unknown", step_trace_time=steps(10))
     found = opened(tmp_path)
     told = [*codes(found), *found.findings(recording=found.captures[-1].recording)["code"]]
-    assert not {"shapes-off", "stacks-off", "l2-off", "apis-level"} & set(told)
+    assert not {"shapes-off", "stacks-off", "cache-rates-off", "apis-level"} & set(told)
 
 
 # ---- steps ----------------------------------------------------------------------------------

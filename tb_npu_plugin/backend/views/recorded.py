@@ -19,7 +19,7 @@ from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.store import Store
 
 #: Options without which a view lacks something, and the finding that says so.
-_OPTIONS = (("shapes-off", SHAPES), ("stacks-off", STACK), ("l2-off", L2))
+_OPTIONS = (("shapes-off", SHAPES), ("stacks-off", STACK), ("cache-rates-off", L2))
 #: A first step with fewer kernels than this part of the others' lost some.
 _FEWER = 0.9
 #: So alike the other steps must be for that to mean anything.
