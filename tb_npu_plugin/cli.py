@@ -74,11 +74,12 @@ def _options(
 def list_captures(
     path: Logdir, format: Format = Format.table, lang: Lang = "en", cache: CacheOption = None
 ) -> None:
-    """List runs, recordings and captures below PATH."""
-    from tb_npu_plugin.terminal import listing, opened
+    """List runs, recordings and captures below PATH, how far each has come, and what to do."""
+    from tb_npu_plugin.reports import listing
+    from tb_npu_plugin.terminal import opened
 
     with opened(path, cache, read=False) as captures:
-        listing(captures, format.value, out)
+        listing(captures._store, format.value, out, "zh" if lang == "zh" else "en")
 
 
 @app.command()
@@ -101,6 +102,9 @@ def show(
         list[str] | None,
         typer.Option(help="Parameter of the view alone, e.g. at=12.5ms (memory); repeatable."),
     ] = None,
+    file: Annotated[
+        str | None, typer.Option(help="files: the rows of this file, e.g. nic.csv.")
+    ] = None,
     offset: Annotated[int, typer.Option(min=0)] = 0,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 20,
     format: Format = Format.table,
@@ -116,6 +120,8 @@ def show(
         raise typer.BadParameter(f"there is no view {view!r}; views: {', '.join(VIEWS)}")
 
     options = dict(word.partition("=")[::2] for word in option or ())
+    if file:
+        options["file"] = file
     if unknown := sorted(set(options) - set(VIEWS[view].options)):
         known = ", ".join(VIEWS[view].options) or "none"
         raise typer.BadParameter(f"{view} has no option {unknown[0]!r}; options: {known}")
@@ -153,6 +159,9 @@ def check(
     strict: Annotated[
         bool, typer.Option("--strict", help="Also go through what a good capture holds.")
     ] = False,
+    parts: Annotated[
+        bool, typer.Option("--parts", help="Also print what each view can show, and why not.")
+    ] = False,
     format: Format = Format.table,
     lang: Lang = "en",
     cache: CacheOption = None,
@@ -165,7 +174,7 @@ def check(
     from tb_npu_plugin.terminal import check_all, opened
 
     with opened(path, cache) as captures:
-        raise typer.Exit(check_all(captures, lang, format.value, out, strict=strict))
+        raise typer.Exit(check_all(captures, lang, format.value, out, strict=strict, parts=parts))
 
 
 @app.command()

@@ -20,6 +20,7 @@ from tb_npu_plugin.backend.selection import Selected, select
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.views import health, ranks
 from tb_npu_plugin.backend.views.capabilities import capabilities
+from tb_npu_plugin.backend.views.captures import condition, sources
 from tb_npu_plugin.backend.views.communication_groups import communication_source, matrix_source
 
 __all__ = ["Captures", "RequestError", "load"]
@@ -37,6 +38,11 @@ class CaptureRow:
     rank: int | None
     level: str | None
     path: Path
+    state: str = "analysed"
+    """``analysed``, ``raw`` (only recorded), ``exported`` (by msprof), ``trace`` (of torch.profiler),
+    ``incomplete``, ``interrupted``, ``failed``, ``growing``, ``unreadable`` or ``empty``."""
+    sources: tuple[str, ...] = ()
+    """Kinds of sources it has, the preferred one first: ``text``, ``db``, ``msprof``, ``trace``."""
 
 
 class Captures:
@@ -74,7 +80,7 @@ class Captures:
         """All captures, by run, newest recording first, ranks in order of number."""
         return [
             CaptureRow(c.capture_id, run, r.recording, c.name, c.worker, c.rank, c.info.level,
-                       c.path)
+                       c.path, condition(self._store, c)[0], tuple(sources(self._store, c)))
             for run, recordings in self._store.runs.items()
             for r in recordings
             for c in r.captures

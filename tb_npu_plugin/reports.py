@@ -1,21 +1,74 @@
-"""What a capture can show, the points of a good one, tracks and call trees, as text for a terminal."""
+"""What there is, what it can show, what is wrong with it: as text for a terminal."""
 
 from __future__ import annotations
 
+import csv
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
 from rich.console import Console
-from rich.table import Table as RichTable
+from rich.table import Table
 from rich.text import Text
 
 from tb_npu_plugin.backend import results, wording
+from tb_npu_plugin.backend.capture import Capture
+from tb_npu_plugin.backend.findings import ordered, render
+from tb_npu_plugin.backend.i18n import Lang
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.wording import printable
+from tb_npu_plugin.backend.store import Store
+from tb_npu_plugin.backend.tables import csv_cell
+from tb_npu_plugin.backend.views import captures as captures_view
+
+_GLYPH = {"error": "✖", "warning": "▲", "info": "●"}
+_STYLE = {"error": "red", "warning": "yellow", "info": "blue"}
 
 _STATUS = {
     "available": ("✓", "green", ("available", "可用")),
     "partial": ("◐", "yellow", ("partial", "部分")),
+    "none": ("–", "dim", ("does not apply", "不适用")),
     "missing": ("–", "dim", ("missing", "缺失")),
     "reading": ("…", "blue", ("reading", "读取中")),
 }
+
+
+def listing(store: Store, format: str, out: Console, lang: Lang = "en") -> None:
+    """Captures by run and recording, how far each has come, and what brings it further."""
+    rows, told = [], []
+    for run, recording, capture in _captures(store):
+        state, note = captures_view.condition(store, capture)
+        rows.append(
+            {"run": run, "recording": recording, "rank": capture.rank, "worker": capture.worker,
+             "level": capture.info.level, "state": state,
+             "sources": "+".join(captures_view.sources(store, capture)),
+             "path": wording.printable(str(capture.path)), "remedy": ""}
+        )  # fmt: skip
+        if note:
+            told.append(render(note, lang, capture.capture_id, capture.rank, capture.framework))
+            rows[-1]["remedy"] = told[-1].remedy
+    if format == "json":
+        print_json(rows)
+        return
+    columns = ["run", "recording", "rank", "level", "state", "sources", "path"]
+    if format == "csv":
+        columns.append("remedy")
+        plain_csv(columns, [[row[c] for c in columns] for row in rows])
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for name in columns:
+        table.add_column(name, no_wrap=name != "path", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text("–" if row[c] in (None, "") else str(row[c])) for c in columns))
+    out.print(table)
+    names = {c.capture_id: f"{run}/{c.name}" for run, _, c in _captures(store)}
+    print_findings(ordered(told), out, names=names)
+
+
+def _captures(store: Store) -> Iterable[tuple[str, str, Capture]]:
+    for run, recordings in store.runs.items():
+        for recording in recordings:
+            yield from ((run, recording.recording, c) for c in recording.captures)
 
 
 def who(ranks: list[int | None], sel: Selected) -> str:
@@ -63,41 +116,41 @@ def print_points(points: list[results.Point], out: Console, names: dict[str, str
             out.print(Text(f"      → {point.remedy}", style="dim"), soft_wrap=True)
 
 
-def print_tracks(data: results.Timeline, out: Console, sel: Selected) -> None:
-    """The tracks of a timeline, with how much is on each."""
-    if data.note:
-        out.print(Text(data.note, style="dim"), soft_wrap=True)
-    table = RichTable(box=None, header_style="bold")
-    for label in (
-        sel.word("Rank", "卡"), sel.word("Process", "进程"), sel.word("Track", "轨道"),
-        sel.word("Rows", "行"), sel.word("Slices", "区间"), sel.word("Counter values", "计数值"),
-        sel.word("From", "起"), sel.word("To", "止"),
-    ):  # fmt: skip
-        table.add_column(label, overflow="fold")
-    ranks = {rank.part: rank.label for rank in data.ranks}
-    for track in data.tracks:
-        cells = (
-            ranks[track.part], track.process, track.label, str(track.depths), f"{track.slices:,}",
-            f"{track.points:,}", wording.duration(track.start), wording.duration(track.end),
-        )  # fmt: skip
-        table.add_row(*(Text(printable(cell)) for cell in cells))
-    out.print(table)
+def print_findings(
+    found: list[results.Finding], out: Console, format: str = "table",
+    names: dict[str, str] | None = None,
+) -> None:  # fmt: skip
+    if format == "csv":
+        keys = ["severity", "code", "rank", "file", "place", "message", "remedy"]
+        plain_csv(keys, [[getattr(f, k) for k in keys] for f in found])
+        return
+    if found:
+        out.print()
+    for f in found:
+        where = [_where(f, names), f.file or "", f.place or ""]
+        line = Text(f"{_GLYPH[f.severity]} {f.severity} {f.code}  ", style=_STYLE[f.severity])
+        line.append(" · ".join(w for w in where if w), style="dim")
+        out.print(line, soft_wrap=True)
+        out.print(Text(f"  {f.message}"), soft_wrap=True)
+        out.print(Text(f"  → {f.remedy}", style="dim"), soft_wrap=True)
 
 
-def print_calls(data: results.Flame, out: Console, limit: int) -> None:
-    """The heaviest ``limit`` nodes of a call tree, indented."""
-    if data.note:
-        out.print(Text(data.note), soft_wrap=True)
-    nodes = data.nodes
-    heaviest = sorted(range(len(nodes.name)), key=lambda n: -nodes.total[n])[:limit]
-    children: dict[int, list[int]] = {}
-    for node in heaviest:
-        children.setdefault(nodes.parent[node], []).append(node)
-    waiting = children.get(-1, [])[::-1]
-    while waiting:
-        node = waiting.pop()
-        share = wording.percent(wording.share(nodes.total[node], data.total))
-        line = f"{wording.duration(nodes.total[node]):>9} {share:>7} {nodes.count[node]:>6}×  "
-        name = printable(nodes.name[node])
-        out.print(Text(line + "  " * nodes.depth[node] + name), no_wrap=True, crop=False)
-        waiting += children.get(node, [])[::-1]
+def _where(f: results.Finding, names: dict[str, str] | None) -> str:
+    if len(f.ranks) > 1:
+        known = wording.ranks(f.ranks)
+        return f"ranks {known}" if known and None not in f.ranks else f"{len(f.ranks)} captures"
+    if names:
+        return names.get(f.capture_id or "", "")
+    return f"rank {f.rank}" if f.rank is not None else ""
+
+
+def plain_csv(columns: list[str], rows: list[list[Any]]) -> None:
+    writer = csv.writer(sys.stdout)
+    writer.writerow(columns)
+    writer.writerows([csv_cell(value) for value in row] for row in rows)
+
+
+def print_json(value: Any) -> None:
+    """JSON is UTF-8, whatever the terminal's encoding."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")

@@ -11,7 +11,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
@@ -25,19 +24,24 @@ from tb_npu_plugin.backend.discovery import Root
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.selection import Selected, no_permission
 from tb_npu_plugin.backend.store import Store
-from tb_npu_plugin.backend.tables import TableRequest, csv_cell
+from tb_npu_plugin.backend.tables import TableRequest
 from tb_npu_plugin.backend.views import captures as captures_view
 from tb_npu_plugin.backend.views import health
 from tb_npu_plugin.backend.views.acceptance import acceptance
-from tb_npu_plugin.backend.views.registry import VIEWS
+from tb_npu_plugin.backend.views.capabilities import capabilities
+from tb_npu_plugin.backend.views.registry import VIEWS, View
 from tb_npu_plugin.frames import Captures
-from tb_npu_plugin.reports import print_calls, print_capabilities, print_points, print_tracks
+from tb_npu_plugin.reports import (
+    print_capabilities,
+    print_findings,
+    print_json,
+    print_points,
+)
+from tb_npu_plugin.trace_reports import print_calls, print_tracks
 
 MAX_CELL = 44
 #: Control and bidirectional characters: a name must not move the cursor or turn text around.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-_GLYPH = {"error": "✖", "warning": "▲", "info": "●"}
-_STYLE = {"error": "red", "warning": "yellow", "info": "blue"}
 _RIGHT = ("duration", "time", "bytes", "ratio", "rate", "int", "number", "frequency")
 
 
@@ -82,28 +86,6 @@ def _read(store: Store, ready: Callable[..., bool] | None = None) -> None:
             bar.update(task, completed=progress.progress, description=name)
 
 
-def listing(captures: Captures, format: str, out: Console) -> None:
-    """Captures by run and recording."""
-    rows = [
-        {"run": c.run, "recording": c.recording, "rank": c.rank, "worker": c.worker,
-         "level": c.level, "path": wording.printable(str(c.path))}
-        for c in captures
-    ]  # fmt: skip
-    if format == "json":
-        _print_json(rows)
-        return
-    columns = ["run", "recording", "rank", "level", "path"]
-    if format == "csv":
-        _plain_csv(columns, [[row[c] for c in columns] for row in rows])
-        return
-    table = RichTable(box=None, header_style="bold", pad_edge=False)
-    for name in columns:
-        table.add_column(name, no_wrap=name != "path", overflow="fold")
-    for row in rows:
-        table.add_row(*(Text("–" if row[c] is None else str(row[c])) for c in columns))
-    out.print(table)
-
-
 def show_view(
     captures: Captures, view: str, selection: dict[str, Any], request: TableRequest, format: str,
     out: Console, options: dict[str, str] | None = None,
@@ -116,8 +98,11 @@ def show_view(
     _read(store, partial(store.fetch, sel.captures, found.tables, sel.prefer))
     if found.no_step and not sel.steps.everything:
         Console(stderr=True).print(Text(sel.word(*found.no_step)), soft_wrap=True)
+    if sel.options.get("file"):
+        found.run(sel, request)  # which asks for the file
+        _read(store, partial(store.wait_for, sel.asked))
     if format == "json":
-        _print_json(reply(sel, found, request))
+        print_json(reply(sel, found, request))
         return
     if format == "csv" and view != "health":
         for block in view_csv(sel, found, request):
@@ -129,7 +114,7 @@ def show_view(
     elif isinstance(data, results.Health):
         if format == "table":
             print_capabilities(data.capabilities, out, sel)
-        _findings(data.findings, out, format)
+        print_findings(data.findings, out, format)
     elif isinstance(data, results.Timeline):
         print_tracks(data, out, sel)
     elif isinstance(data, results.Flame):
@@ -140,15 +125,33 @@ def show_view(
         if isinstance(data, results.Ranks):
             _suspects(data, out)
         _table(data.table, out, sel)
-        _findings([f for f in health.findings(sel) if view in f.views], out)
+        _source(sel, found, out)
+        print_findings([f for f in health.findings(sel) if view in f.views], out)
+
+
+def _source(sel: Selected, view: View, out: Console) -> None:
+    """What the table was taken from, and what else it could be taken from."""
+    used = ", ".join(
+        dict.fromkeys(n for names in sel.provenance.values() for n in names.split(", "))
+    )
+    kinds = sel.store.kinds(sel.captures, view.tables[0]) if view.tables else []
+    line = sel.word(f"Source: {used}", f"来源：{used}") if used else ""
+    if len(kinds) > 1:
+        line += f" (--source {' | '.join(kinds)})"
+    out.print(Text(line, style="dim"), soft_wrap=True)
 
 
 def check_all(
-    captures: Captures, lang: str, format: str, out: Console, *, strict: bool = False
-) -> int:
-    """Findings of every recording; 1 if one is an error, or with ``strict`` a point is missed."""
+    captures: Captures, lang: str, format: str, out: Console, *, strict: bool = False,
+    parts: bool = False,
+) -> int:  # fmt: skip
+    """Findings of every recording; 1 if one is an error, or with ``strict`` a point is missed.
+
+    ``parts``: also what each view can show of each recording.
+    """
     found: list[results.Finding] = []
     points: list[results.Point] = []
+    shown: list[tuple[Selected, list[results.Capability]]] = []
     store = captures._store
     _read(store, partial(store.fetch, store.captures(), ["tracks"]))  # also big traces
     for run, recordings in store.runs.items():
@@ -156,15 +159,25 @@ def check_all(
             sel = captures.select(run=run, recording=recording.recording, lang=lang)
             found += health.findings(sel)
             points += acceptance(sel) if strict else []
+            shown += [(sel, capabilities(sel))] if parts else []
     names = {c.capture_id: f"{c.run}/{c.name}" for c in captures}
     if format == "json":
-        _print_json({"findings": found, "points": points} if strict else found)
+        more: dict[str, Any] = {"points": points} if strict else {}
+        if parts:
+            more["parts"] = [
+                {"run": s.run, "recording": s.recording.recording, "parts": p} for s, p in shown
+            ]
+        print_json({"findings": found, **more} if more else found)
     elif format == "csv":
-        _findings(found, out, "csv")
-    elif found:
-        _findings(found, out, names=names)
+        print_findings(found, out, "csv")
     else:
-        out.print(f"{len(captures)} capture(s): nothing to report.")
+        for sel, listed in shown:
+            out.print(Text(f"{sel.run} {sel.recording.label}", style="bold"), soft_wrap=True)
+            print_capabilities(listed, out, sel)
+        if found:
+            print_findings(found, out, names=names)
+        else:
+            out.print(f"{len(captures)} capture(s): nothing to report.")
     if strict and format == "table":
         print_points(points, out, names)
     missed = any(p.status == "missed" for p in points)
@@ -189,7 +202,7 @@ def _overview(data: results.Overview, sel: Selected, out: Console) -> None:
     if data.top_kernels:
         out.print()
         _table(data.top_kernels, out, sel)
-    _findings(data.findings, out)
+    print_findings(data.findings, out)
 
 
 def _suspects(data: results.Ranks, out: Console) -> None:
@@ -268,45 +281,3 @@ def cell(kind: str, value: Any) -> str:
     if kind == "number" and isinstance(value, float):
         return f"{value:g}"
     return _UNSAFE.sub(lambda m: f"\\u{ord(m.group()):04x}", str(value))
-
-
-def _findings(
-    found: list[results.Finding], out: Console, format: str = "table",
-    names: dict[str, str] | None = None,
-) -> None:  # fmt: skip
-    if format == "csv":
-        keys = ["severity", "code", "rank", "file", "place", "message", "remedy"]
-        _plain_csv(keys, [[getattr(f, k) for k in keys] for f in found])
-        return
-    if found:
-        out.print()
-    for f in found:
-        where = [_who(f, names), f.file or "", f.place or ""]
-        line = Text(f"{_GLYPH[f.severity]} {f.severity} {f.code}  ", style=_STYLE[f.severity])
-        line.append(" · ".join(w for w in where if w), style="dim")
-        out.print(line, soft_wrap=True)
-        out.print(Text(f"  {f.message}"), soft_wrap=True)
-        out.print(Text(f"  → {f.remedy}", style="dim"), soft_wrap=True)
-
-
-def _who(f: results.Finding, names: dict[str, str] | None) -> str:
-    if len(f.ranks) > 1:
-        known = wording.ranks(f.ranks)
-        return f"ranks {known}" if known and None not in f.ranks else f"{len(f.ranks)} captures"
-    if names:
-        return names.get(f.capture_id or "", "")
-    return f"rank {f.rank}" if f.rank is not None else ""
-
-
-def _plain_csv(columns: list[str], rows: list[list[Any]]) -> None:
-    import csv
-
-    writer = csv.writer(sys.stdout)
-    writer.writerow(columns)
-    writer.writerows([csv_cell(value) for value in row] for row in rows)
-
-
-def _print_json(value: Any) -> None:
-    """JSON is UTF-8, whatever the terminal's encoding."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(msgspec.json.encode(value) + b"\n")

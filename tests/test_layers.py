@@ -39,8 +39,9 @@ AROUND_DEBTS = {("sample/groups.py", "tb_npu_plugin.backend.readers.communicatio
 AROUND = {
     "frames": {"backend"},
     "reports": {"backend"},
-    "terminal": {"backend", "frames", "reports"},
-    "cli": {"backend", "terminal", "sample", "demo"},
+    "trace_reports": {"backend"},
+    "terminal": {"backend", "frames", "reports", "trace_reports"},
+    "cli": {"backend", "terminal", "reports", "sample", "demo"},
     "plugin": {"backend"},
     "demo": {"sample"},
     "sample": {"sample"},

@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
@@ -195,3 +195,11 @@ def fingerprint(path: Path, rel: str, size: int, mtime_ns: int, reader: str, ver
             stream.seek(max(0, size - _SAMPLE))
             digest.update(stream.read(_SAMPLE))
     return digest.hexdigest()[:20]
+
+
+def combined(keys: Iterable[str]) -> str:
+    """The key of files that are read as one: that of the first, if there are no others."""
+    first, *others = keys
+    if not others:
+        return first
+    return hashlib.sha256("|".join((first, *others)).encode()).hexdigest()[:20]

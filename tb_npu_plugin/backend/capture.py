@@ -8,14 +8,19 @@ import shlex
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from tb_npu_plugin.backend.capture_notes import note_missing_tables, note_without_analysis
-from tb_npu_plugin.backend.discovery import OUTPUT, Found
+from tb_npu_plugin.backend.capture_notes import (
+    analysis,
+    framework_of,
+    note_missing_tables,
+    note_without_analysis,
+)
+from tb_npu_plugin.backend.discovery import OUTPUT, Found, unpacked
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import manifest, parser_logs, profiler_info, torch_info
 from tb_npu_plugin.backend.readers.db_file import LOGS
 from tb_npu_plugin.backend.readers.db_identity import NAME
 from tb_npu_plugin.backend.readers.manifest import Manifest
-from tb_npu_plugin.backend.readers.msprof_files import exported_by_msprof, older_exports
+from tb_npu_plugin.backend.readers.msprof_files import exported_by_msprof, older_exports, traces
 from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
 from tb_npu_plugin.backend.wording import printable
 
@@ -28,15 +33,28 @@ _EXPECTED = ("operator_details.csv", "kernel_details.csv", "step_trace_time.csv"
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file of a capture. ``rel``: its path relative to the capture directory."""
+    """A file of a capture. ``rel``: its path relative to the capture directory.
+
+    ``more``: files that hold the rest of what this one begins, and are read with it.
+    """
 
     rel: str
     size: int
     mtime_ns: int
+    more: tuple[SourceFile, ...] = ()
 
     @property
     def name(self) -> str:
         return PurePosixPath(self.rel).name
+
+    @property
+    def whole(self) -> tuple[SourceFile, ...]:
+        """This file and those that are read with it."""
+        return (self, *self.more)
+
+    @property
+    def bytes(self) -> int:
+        return sum(f.size for f in self.whole)
 
 
 @dataclass(frozen=True)
@@ -58,6 +76,10 @@ class Capture:
     """What the handler says of it, where it was recorded with ours."""
     torch: bool = False
     """A trace file of torch.profiler: ``path`` is the file itself."""
+    framework: str = ""
+    """``torch_npu`` or ``mindspore``; "" where neither recorded it."""
+    analysis: str = ""
+    """The framework's own command that analyses the raw data."""
 
     @property
     def folder(self) -> Path:
@@ -75,11 +97,18 @@ class Capture:
         return match.group(1) if match else None
 
     @property
+    def again(self) -> str:
+        """The command that analyses it once more: ours, which knows torch_npu only, or its own."""
+        ours = f"tb-npu analyse {shlex.quote(printable(str(self.path)))}"
+        return ours if self.framework == "torch_npu" or not self.analysis else self.analysis
+
+    @property
     def bytes(self) -> int:
-        return sum(f.size for f in self.files)
+        return sum(f.bytes for f in self.files)
 
     def file(self, name: str) -> SourceFile | None:
-        return next((f for f in self.files if f.name == name), None)
+        """The file of that name, packed or not."""
+        return next((f for f in self.files if unpacked(f.name) == name), None)
 
 
 def describe(found: Found) -> Capture:
@@ -104,11 +133,14 @@ def describe(found: Found) -> Capture:
     info = _with_manifest(info, told)
     rank = _rank(name, info, told, notes)
     notes += _manifest_notes(told, found) + parser_logs.failed(home)
-    names = set(output_names)
-    files = _without_older_exports(files, notes)
+    names = {unpacked(name) for name in output_names}
+    files = _one_trace(_without_older_exports(_once(files), notes))
     exported = any(exported_by_msprof(f.rel) for f in files)
-    note_without_analysis(found, bool(databases), exported, notes)
-    if not info.files and not exported:  # msprof writes none
+    framework = framework_of(found, info)
+    command = analysis(found, framework)
+    note_without_analysis(found, bool(databases), exported, command, notes)
+    # msprof writes none; and of what was only recorded there is nothing to know yet.
+    if not info.files and not exported and not any(n.code == "raw-only" for n in notes):
         notes.append(Note("info-missing"))
     done = "analyse.done" in names
     if done:
@@ -131,6 +163,8 @@ def describe(found: Found) -> Capture:
         analysed=found.output is not None or bool(databases) or exported,
         done_marker=done,
         manifest=told,
+        framework=framework,
+        analysis=command,
     )
 
 
@@ -184,6 +218,12 @@ def _source_files(listed: tuple[tuple[str, int, int], ...], below: str) -> tuple
     )
 
 
+def _once(files: tuple[SourceFile, ...]) -> tuple[SourceFile, ...]:
+    """``files`` without the packed copy of one that lies beside it: it would count twice."""
+    plain = {f.rel for f in files}
+    return tuple(f for f in files if f.rel == unpacked(f.rel) or unpacked(f.rel) not in plain)
+
+
 def _without_older_exports(
     files: tuple[SourceFile, ...], notes: list[Note]
 ) -> tuple[SourceFile, ...]:
@@ -193,6 +233,18 @@ def _without_older_exports(
         example = min(older)
         notes.append(Note("older-export", example, None, {"count": len(older)}))
     return tuple(f for f in files if f.rel not in older)
+
+
+def _one_trace(files: tuple[SourceFile, ...]) -> tuple[SourceFile, ...]:
+    """``files`` with the pieces of msprof's trace as one, whose tracks would share numbers else.
+
+    An analysis makes trace_view.json of them: where that is, it is shown.
+    """
+    pieces = [next(f for f in files if f.rel == rel) for rel in traces(f.rel for f in files)]
+    others = tuple(f for f in files if f not in pieces)
+    if not pieces or any(unpacked(f.name) == "trace_view.json" for f in files):
+        return others
+    return (*others, replace(pieces[0], more=tuple(pieces[1:])))
 
 
 def _describe_torch(found: Found) -> Capture:

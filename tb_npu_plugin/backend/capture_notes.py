@@ -2,40 +2,51 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 
-from tb_npu_plugin.backend.discovery import OUTPUT, Found
+from tb_npu_plugin.backend.discovery import OUTPUT, Found, is_prof
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.msprof_files import exported_by_msprof
 from tb_npu_plugin.backend.readers.profiler_info import ProfilerInfo
+from tb_npu_plugin.backend.schema.parts import LEVEL1, recording
 from tb_npu_plugin.backend.wording import printable
 
-_PROF = re.compile(r"^PROF_\d")
 _TORCH = "import sys; from torch_npu.profiler.profiler import analyse; analyse(sys.argv[1])"
 _MINDSPORE = "import sys; from mindspore.profiler.profiler import analyse; analyse(sys.argv[1])"
 
 
-def note_without_analysis(found: Found, databases: bool, exported: bool, notes: list[Note]) -> None:
+def note_without_analysis(
+    found: Found, databases: bool, exported: bool, command: str, notes: list[Note]
+) -> None:
     """Say that a capture was only recorded, with the command that analyses it; or only exported."""
     if exported and all(exported_by_msprof(name) for name, _, _ in found.files):
         notes.append(Note("msprof-only"))
     if found.output is not None or databases or exported:
         return
-    inside = any(_PROF.match(folder) for folder in found.folders)
-    if "FRAMEWORK" not in found.folders and not inside and not _PROF.match(found.path.name):
+    inside = any(is_prof(folder) for folder in found.folders)
+    if "FRAMEWORK" not in found.folders and not inside and not is_prof(found.path.name):
         return
     path = shlex.quote(printable(str(found.path)))
-    notes.append(Note("raw-only", None, None, {"path": path, "command": analysis(found)}))
+    notes.append(Note("raw-only", None, None, {"path": path, "command": command}))
 
 
-def analysis(found: Found) -> str:
+def framework_of(found: Found, info: ProfilerInfo) -> str:
+    """``mindspore`` or ``torch_npu``; "" where msprof alone recorded. By content, then by name."""
+    names = [name for name, _, _ in (*found.files, *found.top_files)]
+    if info.mindspore_version or any(n.startswith("ascend_mindspore") for n in names):
+        return "mindspore"
+    if found.path.name.endswith("_ascend_ms"):
+        return "mindspore"
+    by_torch = found.path.name.endswith("_ascend_pt") or info.files or found.output is not None
+    return "torch_npu" if by_torch or "FRAMEWORK" in found.folders else ""
+
+
+def analysis(found: Found, framework: str) -> str:
     """The command that analyses a capture which was only recorded."""
     path = shlex.quote(printable(str(found.path)))
-    if found.path.name.endswith("_ascend_ms"):
+    if framework == "mindspore":
         return f"python3 -c '{_MINDSPORE}' {path}"
-    by_framework = found.path.name.endswith("_ascend_pt") or found.top_files
-    if "FRAMEWORK" in found.folders or by_framework:
+    if framework:
         return f"python3 -c '{_TORCH}' {path}"
     return f"msprof --export=on --output={path}"
 
@@ -52,6 +63,10 @@ def note_missing_tables(
         why = (" (only the CPU was recorded)", "（只采集了 CPU）")
     _note_missing_memory(info, names, notes)
     _note_missing_communication(names, notes)
+    level = info.options.level
+    if level is not None and level < 1 and "api_statistic.csv" not in names:
+        notes.append(Note("apis-level", f"{OUTPUT}/api_statistic.csv", None, {
+            "off": LEVEL1.off[0], "off_zh": LEVEL1.off[1], "call": recording([LEVEL1])}))  # fmt: skip
     params = {"why": why[0], "why_zh": why[1]}
     if "kernel_details.csv" not in names and not any(n.startswith("op_summary") for n in names):
         notes.append(Note("kernels-missing", f"{OUTPUT}/kernel_details.csv", None, params))
@@ -88,6 +103,6 @@ def _note_missing_communication(names: set[str], notes: list[Note]) -> None:
          "通信算子的时间、数据量与链路类型"),
         (matrix, operations, "what each rank sent to which other is", "各卡之间的通信量"),
     ):  # fmt: skip
-        if other in names and name not in names and f"{name}.gz" not in names:
+        if other in names and name not in names:
             notes.append(Note("communication-file-missing", f"{OUTPUT}/{name}", None, {
                 "name": name, "other": other, "what": what, "what_zh": what_zh}))  # fmt: skip

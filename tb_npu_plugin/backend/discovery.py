@@ -27,7 +27,8 @@ _RAW = re.compile(r"^(?:host|device_\d+)$")
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://")
 _TRACE = re.compile(r"\.pt\.trace\.json(\.gz)?$")
 _DATABASE = re.compile(
-    r"^(?:ascend_(?:pytorch|mindspore)_profiler(?:_\d+)?|msprof_\w+|msmonitor_\w+|analysis)\.db$"
+    r"^(?:ascend_(?:pytorch|mindspore)_profiler(?:_\d+)?|msprof_\w+|msmonitor_\w+|analysis"
+    r"|communication_analyzer)\.db$"
 )
 #: Files that only ASCEND_PROFILER_OUTPUT holds: a copy of that folder alone is a capture too.
 _OUTPUT_FILES = frozenset(
@@ -130,7 +131,7 @@ def _walk(
     names = {e.name for e in files}
     is_output = (
         path.name == OUTPUT
-        or bool(names & _OUTPUT_FILES)
+        or any(unpacked(name) in _OUTPUT_FILES for name in names)
         or any(_DATABASE.match(name) or msprof_files.is_export(name) for name in names)
     )
     is_capture = (
@@ -154,10 +155,15 @@ def _walk(
             _walk(root, Path(entry.path), depth + 1, seen, links, result)
 
 
+def is_prof(name: str) -> bool:
+    """Whether a folder of that name is one of CANN's: ``PROF_<n>_<time>_<random>``."""
+    return bool(_PROF.match(name))
+
+
 def _marked_by_prof(name: str, folders: dict[str, os.DirEntry[str]]) -> bool:
     """PROF_… marks the directory above it; several of them, with nothing else, are a process each."""
-    inside = sum(bool(_PROF.match(folder)) for folder in folders)
-    return inside == 1 or bool(_PROF.match(name) and any(_RAW.match(f) for f in folders))
+    inside = sum(is_prof(folder) for folder in folders)
+    return inside == 1 or (is_prof(name) and any(_RAW.match(f) for f in folders))
 
 
 def _found(
@@ -243,7 +249,7 @@ def _exported(
         files = [e for e in entries if wanted(e.name) and not _is_dir(e)]
         found.extend((f"{below}/{name}", size, time) for name, size, time in _stats(files))
 
-    for name in sorted(n for n in folders if _PROF.match(n)):
+    for name in sorted(n for n in folders if is_prof(n)):
         if not analysed:
             add(folders[name].path, name, lambda file: bool(_DATABASE.match(file)))
         inner = Path(folders[name].path) / msprof_files.FOLDER
@@ -254,8 +260,13 @@ def _exported(
     return tuple(found)
 
 
+def unpacked(name: str) -> str:
+    """The name that a packed file had: every reader of text takes ``x.csv.gz`` for ``x.csv``."""
+    return name.removesuffix(".gz")
+
+
 def _is_table(name: str) -> bool:
-    return name.removesuffix(".gz").endswith((".csv", ".json"))
+    return unpacked(name).endswith((".csv", ".json"))
 
 
 def _run(root: Root, directory: Path) -> str:

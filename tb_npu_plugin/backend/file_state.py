@@ -10,7 +10,12 @@ from typing import Literal
 from tb_npu_plugin.backend.capture import SourceFile
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job
+from tb_npu_plugin.backend.readers import SOURCES
 
+#: Findings of a file that lost some of its rows.
+DAMAGE = ("file-cut", "pack-cut", "json-cut", "database-cut", "database-damaged")
+#: The two kinds of sources that an analysis writes, each with everything in it.
+WHOLE = ("text", "db")
 #: Files of lazy readers (traces) that are larger are read only when a view asks.
 LAZY_BYTES = 32 << 20
 #: How many times larger a packed trace is than its file.
@@ -42,9 +47,39 @@ class FileState:
     cancelled: bool = False
 
     @property
-    def empty(self) -> bool:
-        """Read, and without any row."""
-        return self.state == "ready" and not any(self.rows.values())
+    def more(self) -> tuple[tuple[bytes, str], ...]:
+        """(path, rel) of the files that are read with it."""
+        folder = str(self.path).removesuffix(self.source.rel)
+        return tuple((os.fsencode(f"{folder}{f.rel}"), f.rel) for f in self.source.more)
+
+    def lacks(self, table: str) -> bool:
+        """Read, and without any row of ``table``."""
+        return self.state == "ready" and not self.rows.get(table)
+
+    @property
+    def damaged(self) -> bool:
+        """Read, and known to hold less than was written."""
+        return any(note.code in DAMAGE for note in self.notes)
+
+
+def place(
+    states: list[FileState], table: str, prefer: str | None
+) -> tuple[bool, bool, int, bool, int]:
+    """What ``table`` is taken from first: the least. ``states``: files of one kind of source, each a
+    part of the table; ``prefer``: a kind that was asked for.
+
+    What has rows before what has none; then the order of :data:`~readers.SOURCES`, but of a
+    capture's two whole forms, text and database, an undamaged one before one that was cut.
+    """
+    kind = states[0].kind
+    whole = kind in WHOLE
+    return (
+        kind != prefer,
+        all(s.lacks(table) for s in states),
+        0 if whole else SOURCES.index(kind),
+        whole and any(s.damaged for s in states),
+        SOURCES.index(kind),
+    )
 
 
 def file_key(rel: str, reader: str, derived: bool) -> str:
@@ -55,7 +90,7 @@ def file_key(rel: str, reader: str, derived: bool) -> str:
 def takes_long(source: SourceFile) -> bool:
     """Whether a file of a lazy reader is read only when a view asks."""
     packed = source.name.endswith(".gz")
-    return source.size * (PACKING if packed else 1) > LAZY_BYTES
+    return source.bytes * (PACKING if packed else 1) > LAZY_BYTES
 
 
 def readable(path: Path) -> bool:

@@ -75,6 +75,12 @@ KINDS: dict[str, Kind] = {
          "The disk was full or the analysis was interrupted (or still runs): analyse it again."),
         ("文件在一行中间结束：最后不完整的一行已跳过。", "磁盘已满、解析被中断或仍在进行：请重新解析。"),
     ),
+    "pack-cut": Kind(
+        "warning", ("files",),
+        ("The packed file is cut or damaged: what could be unpacked is shown, rows after it are lost.",
+         "Copy the file again, or pack it again from its original."),
+        ("压缩文件被截断或已损坏：已显示能解压的部分，其后的行丢失。", "请重新拷贝该文件，或用原文件重新压缩。"),
+    ),
     "encoding": Kind(
         "info", ("files",),
         ("The file is {encoding}, not UTF-8; it was converted for reading.",
@@ -143,6 +149,59 @@ KINDS: dict[str, Kind] = {
          "Some versions count other tasks as free; trust the parts, not the sum."),
         ("Step {step}：计算 + 未掩盖通信 + 空闲 = {sum_us} µs，但 Stage + Bubble = {stage_us} µs。",
          "部分版本的空闲包含其他任务；请以各分项为准。"),
+    ),
+    "steps-fewer": Kind(
+        "warning", _STEP,
+        ("{rows} steps on {devices} device(s), the schedule records {active}.",
+         "Call prof.step() after every step, also after the last one of the window."),
+        ("{devices} 个设备共 {rows} 个 Step，schedule 应记录 {active} 个。",
+         "每个 Step 结束后调用 prof.step()，包括窗口的最后一个。"),
+    ),
+    "kernels-lost": Kind(
+        "warning", _KERNEL,
+        ("The first step ({step}) has {count} kernels, the others {usual} each: its first kernels were "
+         "probably lost while recording began.",
+         "Give the schedule warmup=1 or more, and leave the first step out of comparisons."),
+        ("首个 Step（{step}）有 {count} 个 Kernel，其他 Step 各有 {usual} 个：采集开始时可能丢失了最初的 Kernel。",
+         "将 schedule 的 warmup 设为 1 或更大；比较时不要包含首个 Step。"),
+    ),
+    "shapes-off": Kind(
+        "info", ("operator",),
+        ("Shapes of operators are unknown: {off}.", "{call}"),
+        ("算子的 Shape 未知：{off}。", "{call}"),
+    ),
+    "stacks-off": Kind(
+        "info", ("operator",),
+        ("Call stacks are unknown: {off}.", "{call}"),
+        ("调用栈未知：{off}。", "{call}"),
+    ),
+    "l2-off": Kind(
+        "info", ("kernel",),
+        ("L2 cache rates of kernels are unknown: {off}.", "{call}"),
+        ("Kernel 的 L2 Cache 命中率未知：{off}。", "{call}"),
+    ),
+    "apis-level": Kind(
+        "info", ("api",),
+        ("Host API statistics are unknown: {off}.", "{call}"),
+        ("Host API 统计未知：{off}。", "{call}"),
+    ),
+    "rank-twice": Kind(
+        "warning", ("overview", "ranks"),
+        ("{name} and {other} are both rank {rank} and were recorded at the same time; the other is shown "
+         "as recording {recording}.",
+         "One of them has a wrong rank, or two jobs were recorded into one folder: put each job into a "
+         "folder of its own."),
+        ("{name} 与 {other} 的卡号同为 {rank}，且采集时间重叠；后者显示为采集 {recording}。",
+         "其中一个卡号有误，或两个作业采集到了同一目录：请将各作业放入各自的目录。"),
+    ),
+    "clocks-apart": Kind(
+        "warning", ("ranks", "timeline", "communication"),
+        ("The kernels of ranks {ranks} lie {gap} or more away from all of those of {reference}: the clocks "
+         "of the hosts disagree, or these captures are not of one job.",
+         "Do not compare moments between these ranks; durations stand. Synchronise the clocks (NTP) "
+         "before the next recording."),
+        ("卡 {ranks} 的 Kernel 与 {reference} 的全部 Kernel 相距 {gap} 以上：主机时钟不一致，或并非同一作业的采集。",
+         "不要比较这些卡之间的时刻；耗时仍然有效。下次采集前请同步时钟（NTP）。"),
     ),
     "level-too-low": Kind(
         "info", ("kernel",),
@@ -312,6 +371,16 @@ KINDS: dict[str, Kind] = {
          "(msprof_*.db) hold no operators."),
         ("没有表 {table}，框架算子未知。",
          "采集时启用 ProfilerActivity.CPU，并打开 ascend_pytorch_profiler*.db；CANN 自身的数据库（msprof_*.db）不含框架算子。"),
+    ),
+    "mindspore-database": Kind(
+        "info", ("operator", "step", "memory"),
+        ("MindSpore's database holds CANN's half only: no operators of the framework, no steps, no "
+         "memory of the framework.",
+         "Export text as well: mindspore.profiler._ExperimentalConfig(export_type=["
+         "mindspore.profiler.ExportType.Text, mindspore.profiler.ExportType.Db])"),
+        ("MindSpore 的数据库只含 CANN 部分：没有框架算子、Step 与框架内存。",
+         "同时导出文本：mindspore.profiler._ExperimentalConfig(export_type=["
+         "mindspore.profiler.ExportType.Text, mindspore.profiler.ExportType.Db])"),
     ),
     "db-apis-missing": Kind(
         "info", ("api",),

@@ -16,7 +16,7 @@ import msgspec
 from tb_npu_plugin.backend.finding_kinds import KINDS, OTHER
 from tb_npu_plugin.backend.i18n import Lang
 from tb_npu_plugin.backend.results import Finding
-from tb_npu_plugin.backend.wording import printable
+from tb_npu_plugin.backend.wording import of_framework, printable
 
 
 class Note(msgspec.Struct, frozen=True):
@@ -38,10 +38,13 @@ class _Blank(dict[str, Any]):
         return "?"
 
 
-def render(note: Note, lang: Lang, capture_id: str | None, rank: int | None) -> Finding:
+def render(
+    note: Note, lang: Lang, capture_id: str | None, rank: int | None, framework: str = ""
+) -> Finding:
     """The note in words. Parameters are inserted as text, never interpreted."""
     kind = KINDS.get(note.code, OTHER)
-    message, remedy = kind.zh if lang == "zh" else kind.en
+    words = kind.zh if lang == "zh" else kind.en
+    message, remedy = (of_framework(text, framework) for text in words)
     params = _Blank(note.params)
     if lang == "zh":
         params.update({k.removesuffix("_zh"): v for k, v in params.items() if k.endswith("_zh")})

@@ -42,6 +42,8 @@ class Job(msgspec.Struct, frozen=True):
     threads: int = 2
     origin: str = ""
     """Fingerprint of the entry that the reader derives its tables from, if it does (``FROM``)."""
+    more: tuple[tuple[bytes, str], ...] = ()
+    """(path, rel) of files that are read with it."""
 
 
 def ingest(
@@ -128,7 +130,8 @@ def _read(
     try:
         with session(job.memory, job.threads, job.size, cache.spill()) as con:
             on_connection(con)
-            source = Source(con, location, job.rel, scratch, done.notes, on_progress)
+            more = tuple((Path(os.fsdecode(path)), rel) for path, rel in job.more)
+            source = Source(con, location, job.rel, scratch, done.notes, on_progress, more=more)
             if job.origin:
                 source.tables = _tables(cache, job.capture_id, job.origin)
             for rows in reader.read(source):

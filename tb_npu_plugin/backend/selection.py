@@ -24,6 +24,8 @@ from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.wording import printable
 
 T = TypeVar("T")
+#: Columns that number the tracks of one file.
+_TRACKS = ("track", "from_track", "to_track")
 _RANGE = re.compile(r"^(\d+)(?:-(\d+))?$")
 
 
@@ -103,6 +105,8 @@ class Selected:
     provenance: dict[str, str] = field(default_factory=dict)
     options: dict[str, str] = field(default_factory=dict)
     """Parameters of one view alone, as the user wrote them (:attr:`View.options` names them)."""
+    asked: list[FileState] = field(default_factory=list)
+    """Files that were asked for by their names; the reply's state waits for them, too."""
     total_captures: int = 0
     """Captures selected; :attr:`captures` may be the first of them."""
 
@@ -158,20 +162,23 @@ class Selected:
             )
         else:
             files = ", ".join(literal(path) for _, _, path in parts)
-            # Slices of one capture share their part; their rows must not share numbers.
+            # Slices of one capture share their part; their rows and tracks must not share numbers.
             slices: dict[str, int] = {}
             rows = ", ".join(
                 f"({quote(str(path))}, {_rank_sql(c)}, {quote(self.rank_label(c))}, "
-                f"{order[c.capture_id]}, {_next(slices, c.capture_id) << 40})"
+                f"{order[c.capture_id]}, CAST({_next(slices, c.capture_id)} AS BIGINT))"
                 for c, _, path in parts
             )
+            tracks = [key for key in _TRACKS if TABLES[table].get(key)]
+            moved = ", ".join(f"data.{key} + (part.slice << 20) AS {key}" for key in tracks)
+            replaced = f" REPLACE ({moved})" if moved else ""
             sql = (
                 "SELECT CAST(part.rank AS BIGINT) AS rank, part.capture, part.part, "
-                "data.* EXCLUDE (filename, file_row_number), "
-                "data.file_row_number + part.base AS row "
+                f"data.* EXCLUDE (filename, file_row_number){replaced}, "
+                "data.file_row_number + (part.slice << 40) AS row "
                 f"FROM read_parquet([{files}], filename=true, file_row_number=true, "
                 "union_by_name=true, hive_partitioning=false) data "
-                f"JOIN (VALUES {rows}) part(filename, rank, capture, part, base) USING (filename)"
+                f"JOIN (VALUES {rows}) part(filename, rank, capture, part, slice) USING (filename)"
             )
         schema = TABLES[table]
         chosen = [("step", self.steps, steps), ("device", self.devices, devices)]
@@ -205,8 +212,9 @@ class Selected:
                 if tables
                 else [s for s in self.store.files(capture.capture_id) if not s.lazy]
             )
+            states += [s for s in self.asked if s.capture_id == capture.capture_id]
             for state in states:
-                weight = max(1, state.source.size)
+                weight = max(1, state.source.bytes)
                 total += weight
                 pending = state.state in ("waiting", "queued", "running")
                 waiting = waiting or pending

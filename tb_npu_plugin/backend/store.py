@@ -22,10 +22,10 @@ import duckdb
 
 from tb_npu_plugin.backend import discovery, settings
 from tb_npu_plugin.backend import recordings as recordings_module
-from tb_npu_plugin.backend.cache import Cache, Ingested, fingerprint
+from tb_npu_plugin.backend.cache import Cache, Ingested, combined, fingerprint
 from tb_npu_plugin.backend.capture import Capture, describe
 from tb_npu_plugin.backend.discovery import Found, Root
-from tb_npu_plugin.backend.file_state import FileState, file_key, readable, takes_long
+from tb_npu_plugin.backend.file_state import FileState, file_key, place, readable, takes_long
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job, early_directory
 from tb_npu_plugin.backend.pool import Pool
@@ -247,8 +247,8 @@ class Store:
         ]
         # Small ones first: an idle worker takes the first at once, and would keep a big one. Big
         # ones in the readers' order, which is that of the questions people ask first.
-        for state in sorted(settled, key=lambda s: s.source.size > SMALL_BYTES and 1 + s.order):
-            size, newest_one = state.source.size, state.capture_id in fresh
+        for state in sorted(settled, key=lambda s: s.source.bytes > SMALL_BYTES and 1 + s.order):
+            size, newest_one = state.source.bytes, state.capture_id in fresh
             if state.origin or state.cancelled:
                 continue
             if state.lazy:
@@ -291,8 +291,11 @@ class Store:
                 origin=origin,
             )
             try:
-                state.fingerprint = fingerprint(
-                    path, source.rel, source.size, source.mtime_ns, name, reader.VERSION
+                state.fingerprint = combined(
+                    fingerprint(
+                        capture.folder / f.rel, f.rel, f.size, f.mtime_ns, name, reader.VERSION
+                    )
+                    for f in source.whole
                 )
             except OSError as error:
                 state.state = "failed"
@@ -337,13 +340,28 @@ class Store:
         with self._lock:
             return self._changed.wait_for(done, timeout)
 
+    def read(self, states: Iterable[FileState]) -> None:
+        """Have these very files read, soon. Returns at once."""
+        with self._lock:
+            for state in states:
+                self._submit(state, _ASKED)
+
+    def wait_for(self, states: Iterable[FileState], timeout: float | None = None) -> bool:
+        """:meth:`read`, and wait until they are there; True when done. For scripts."""
+        chosen = list(states)
+        self.read(chosen)
+        with self._lock:
+            return self._changed.wait_for(
+                lambda: not any(s.state in _PENDING for s in chosen), timeout
+            )
+
     def sources(
         self, captures: Iterable[Capture], tables: Iterable[str], prefer: str | None = None
     ) -> list[FileState]:
         """The files that ``tables`` are taken from, or will be once they are read.
 
         Per capture and table those of one kind: ``prefer`` if the capture has it, else the first of
-        :data:`~readers.SOURCES` that has the table or may still turn out to have it.
+        :func:`~file_state.place` that has the table or may still turn out to have it.
         """
         names = list(tables)
         found: dict[int, FileState] = {}
@@ -358,8 +376,8 @@ class Store:
                         ):
                             kinds.setdefault(state.kind, []).append(state)
                     if kinds:
-                        first = min(kinds, key=lambda k: (k != prefer, SOURCES.index(k)))
-                        found.update((id(state), state) for state in kinds[first])
+                        first = min(kinds.values(), key=lambda s: place(s, table, prefer))
+                        found.update((id(state), state) for state in first)
         return list(found.values())
 
     def cancel(self, capture_id: str) -> None:
@@ -379,8 +397,9 @@ class Store:
         state.state = "queued"
         state.job = Job(
             state.capture_id, os.fsencode(state.path), state.source.rel, state.reader,
-            state.fingerprint, state.source.size, str(self.cache.root.parent),
+            state.fingerprint, state.source.bytes, str(self.cache.root.parent),
             self.ingest_memory, self.threads, state.origin.fingerprint if state.origin else "",
+            state.more,
         )  # fmt: skip
         self._pool.submit(state.job, priority)
 
@@ -456,14 +475,13 @@ class Store:
         """The Parquet files that hold ``table`` of ``captures``, as far as they are there.
 
         Of several kinds of sources (:data:`~readers.SOURCES`) one is taken: ``prefer`` if the
-        capture has it, else the first, but a file in which there is something before one without
-        any row; of several readers of that kind the first. Several files of one reader are slices
-        of one table.
+        capture has it, else by :func:`~file_state.place`; of several readers of that kind the
+        first. Several files of one reader are slices of one table.
         """
         out = []
         with self._lock:
             for capture in captures:
-                found: dict[tuple[bool, bool, tuple[int, int]], list[tuple[FileState, Path]]] = {}
+                found: dict[tuple[str, int], list[FileState]] = {}
                 for state in self._files.get(capture.capture_id, {}).values():
                     path = state.tables.get(table)
                     if path is None:
@@ -474,14 +492,12 @@ class Store:
                             state.state = "waiting"
                             self._submit(state, _ASKED)
                         continue
-                    rank = (
-                        state.kind != prefer,
-                        state.empty,
-                        reader_rank(state.kind, state.reader),
-                    )
-                    found.setdefault(rank, []).append((state, path))
+                    found.setdefault((state.kind, state.order), []).append(state)
                 if found:
-                    out += [(capture, state, path) for state, path in found[min(found)]]
+                    first = min(found.values(),
+                                key=lambda s: (place(s, table, prefer), s[0].order))  # fmt: skip
+                    filled = [s for s in first if not s.lacks(table)] or first
+                    out += [(capture, state, state.tables[table]) for state in filled]
         return out
 
     def kinds(self, captures: Iterable[Capture], table: str) -> list[str]:

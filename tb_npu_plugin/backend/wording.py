@@ -4,6 +4,23 @@ from __future__ import annotations
 
 import re
 
+#: Words of torch_npu -> those of another framework with the same profiler, longest first.
+_OF_FRAMEWORK = {
+    "mindspore": (
+        ("torch_npu.profiler.AiCMetrics", "mindspore.profiler.AicoreMetrics"),
+        ("torch_npu.profiler", "mindspore.profiler"),
+        ("PyTorch", "MindSpore"),
+        ("torch_npu", "MindSpore"),
+    )
+}
+
+
+def of_framework(text: str, framework: str) -> str:
+    """A sentence about torch_npu as one about the framework that a capture was recorded with."""
+    for word, other in _OF_FRAMEWORK.get(framework, ()):
+        text = text.replace(word, other)
+    return text
+
 
 def duration(ns: float | None) -> str:
     """Three significant digits with a fitting unit: ``136.58 ms`` -> ``137 ms``; unknown ``–``."""

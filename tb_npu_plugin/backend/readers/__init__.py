@@ -28,6 +28,7 @@ from tb_npu_plugin.backend.readers import (
     op_statistic,
     operator_details,
     operator_memory,
+    other,
     profiler_db,
     static_op_mem,
     step_trace_time,
@@ -56,6 +57,7 @@ READERS: tuple[ModuleType, ...] = (
     msprof_db,
     trace_view,
     torch_trace,
+    other,  # last: takes any table that no other reader knows
 )
 
 

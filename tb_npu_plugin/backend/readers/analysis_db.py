@@ -1,4 +1,7 @@
-"""analysis.db: what torch_npu worked out of a capture: step times, communication."""
+"""analysis.db: what torch_npu worked out of a capture: step times, communication.
+
+MindSpore copies CANN's file of the same tables there, under CANN's name: communication_analyzer.db.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from tb_npu_plugin.backend.schema import STEPS
 VERSION = 1
 TABLES = ("steps", "comm_ops", "comm_links", "comm_packets", "comm_matrix")
 SOURCE = "db"
-_NAME = re.compile(r"^analysis\.db$")
+_NAME = re.compile(r"^(?:analysis|communication_analyzer)\.db$")
 _STEP_COLUMNS = {
     "step": text("step"), "device": id_("deviceId"), "computing": double("computing"),
     "communication_not_overlapped": double("communication_not_overlapped"),

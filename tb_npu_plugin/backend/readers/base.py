@@ -27,6 +27,8 @@ class Source:
     """Tell how far reading is, 0 to 1, where the database cannot (it reads nothing itself)."""
     tables: dict[str, Path] = field(default_factory=dict)
     """For a reader that derives tables from another's (``FROM``): those, as Parquet files."""
+    more: tuple[tuple[Path, str], ...] = ()
+    """(path, rel) of files that hold the rest of what this one begins."""
 
 
 @dataclass

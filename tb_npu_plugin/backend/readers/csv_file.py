@@ -22,6 +22,7 @@ from tb_npu_plugin.backend.readers.csv_text import (
     binary,
     is_utf8,
     legacy_encoding,
+    pack_is_cut,
     repair,
     transcode,
 )
@@ -75,6 +76,8 @@ class CsvFile:
     scratch: Path
     multiline: bool = False
     skip: int = 0
+    packed: Path | None = None
+    """The file itself, where it is packed."""
     notes: list[Note] = field(default_factory=list)
     types: dict[int, str] = field(default_factory=dict)
     """Columns that are numbers, by index. A hint for speed: where a cell of them is none, the file
@@ -143,6 +146,8 @@ class CsvFile:
         if rows:
             reasons = ", ".join(sorted(k.lower() for k in kinds))
             self._note_lines("rows-rejected", [line for line, _, _ in rows], reason=reasons)
+        if self.packed is not None and pack_is_cut(self.packed):
+            self._note(Note("pack-cut", self.rel))
         return False
 
     def unreadable(self, types: dict[int, str]) -> list[Note]:
@@ -240,7 +245,7 @@ def open_csv(
     con: duckdb.DuckDBPyConnection,
     path: Path,
     rel: str,
-    table: TableSchema,
+    table: TableSchema | None,
     scratch: Path,
     *,
     multiline: bool = False,
@@ -248,14 +253,15 @@ def open_csv(
     """Read the head of ``path`` and prepare it for DuckDB.
 
     ``scratch`` is a directory for a transcoded copy. ``multiline``: quoted cells hold line ends.
-    Raises :class:`Unreadable` for an empty file or one whose header names no column of ``table``,
-    ``OSError`` where the file cannot be opened.
+    Raises :class:`Unreadable` for an empty file or one whose header names no column of ``table``
+    (None: any header will do), ``OSError`` where the file cannot be opened.
     """
     with binary(path) as stream:
         head = stream.read(HEAD_BYTES)
     if not head:
         raise Unreadable(Note("file-empty", rel))
     notes: list[Note] = []
+    packed = path if path.suffix == ".gz" else None
     encoding = next((name for bom, name in _BOMS if head.startswith(bom)), None)
     if encoding is None:
         encoding = "utf-8" if is_utf8(head) else legacy_encoding(path)
@@ -273,9 +279,10 @@ def open_csv(
         path = _link(path, scratch)
     text = head.decode(encoding, errors="replace")
     delimiter, header, skip = _header(text, table)
-    if not any(header_key(name) in table.by_alias for name in header):
+    known = table is None or any(header_key(name) in table.by_alias for name in header)
+    if not known or not header:
         raise Unreadable(Note("no-header", rel, "line 1", {"head": repr(text[:80])}))
-    return CsvFile(con, path, rel, header, delimiter, scratch, multiline, skip, notes,
+    return CsvFile(con, path, rel, header, delimiter, scratch, multiline, skip, packed, notes,
                    _transcoded=transcoded)  # fmt: skip
 
 
@@ -296,7 +303,7 @@ def _link(path: Path, scratch: Path) -> Path:
     return link
 
 
-def _header(text: str, table: TableSchema) -> tuple[str, list[str], int]:
+def _header(text: str, table: TableSchema | None) -> tuple[str, list[str], int]:
     """Delimiter, column names and the number of blank lines before them."""
     stripped = text.lstrip("\r\n\ufeff \t")
     skip = text[: len(text) - len(stripped)].count("\n")
@@ -305,7 +312,8 @@ def _header(text: str, table: TableSchema) -> tuple[str, list[str], int]:
         return next(csv.reader(io.StringIO(stripped, newline=""), delimiter=delimiter), [])
 
     def known(delimiter: str) -> int:
-        return sum(header_key(name) in table.by_alias for name in names(delimiter))
+        found = names(delimiter)
+        return sum(table is None or header_key(name) in table.by_alias for name in found)
 
     delimiter = max(",;\t", key=known)
     return delimiter, names(delimiter), skip

@@ -50,6 +50,18 @@ def binary(path: Path) -> io.BufferedReader:
     return io.BufferedReader(_Unpacked(path)) if path.suffix == ".gz" else path.open("rb")
 
 
+def pack_is_cut(path: Path) -> bool:
+    """Whether a packed file ends before its end, or cannot be unpacked to it: other readers go by what
+    they get, and a cut between two lines looks like a shorter file."""
+    try:
+        with gzip.open(path) as stream:
+            while stream.read(BLOCK_BYTES):
+                pass
+    except (EOFError, zlib.error, gzip.BadGzipFile):
+        return True
+    return False
+
+
 def is_utf8(data: bytes) -> bool:
     """Whether ``data``, which may end inside a character, is UTF-8 so far."""
     try:

@@ -48,3 +48,14 @@ def older_exports(rels: Iterable[str]) -> set[str]:
             rel for time, own, rel in files if (own is not None) != sliced or time < newest[own]
         }
     return older
+
+
+def traces(rels: Iterable[str]) -> list[str]:
+    """The files ``msprof_…json`` among ``rels`` in order: one trace, which msprof cuts by size, and
+    writes apart for each of several devices."""
+    found = []
+    for rel in rels:
+        match = _NAME.match(PurePosixPath(rel).name)
+        if match and match["stem"] == "msprof" and match["end"].startswith("json"):
+            found.append((str(PurePosixPath(rel).parent), int(match["slice"] or 0), rel))
+    return [rel for _, _, rel in sorted(found)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import db_kernels, db_steps
 from tb_npu_plugin.backend.readers.base import Rows, Source
 from tb_npu_plugin.backend.readers.db_communication import communication, load_communication
@@ -32,6 +33,10 @@ SOURCE = "db"
 _NAME = re.compile(r"^(?:ascend_(?:pytorch|mindspore)_profiler(?:_\d+)?|msmonitor_\w+)\.db$")
 
 
+#: What a database without the framework's half lacks.
+_HALF = ("db-operators-missing", "db-steps-missing", "db-memory-missing")
+
+
 def matches(name: str) -> bool:
     return bool(_NAME.match(name))
 
@@ -40,6 +45,16 @@ def read(source: Source) -> Iterator[Rows]:
     """Yield every table that the database has rows for; the small and most wanted ones first."""
     with memory_at_most(source.con, MEMORY):
         yield from read_whole(source, tables)
+    if source.path.name.startswith("ascend_mindspore"):
+        _only_half(source)
+
+
+def _only_half(source: Source) -> None:
+    """MindSpore renames CANN's database and adds nothing of its own: one finding says so."""
+    lacking = [n for n in source.notes if n.code in _HALF]
+    if lacking:
+        source.notes[:] = [n for n in source.notes if n not in lacking]
+        source.notes.append(Note("mindspore-database", source.rel))
 
 
 def tables(db: Database) -> Iterator[Rows]:

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.readers import mindspore_info
 from tb_npu_plugin.backend.readers.db_identity import identity
 from tb_npu_plugin.backend.readers.profiler_options import Options, options
 from tb_npu_plugin.backend.wording import printable
@@ -33,6 +34,7 @@ class ProfilerInfo:
     level: str | None = None
     aic_metrics: str | None = None
     torch_npu_version: str | None = None
+    mindspore_version: str | None = None
     cann_version: str | None = None
     world_size: int | None = None
     config: dict[str, Any] = field(default_factory=dict)
@@ -81,7 +83,7 @@ def read(capture: Path, names: list[str], databases: list[Path]) -> ProfilerInfo
     job = _dict(metadata.get("distributed_args"))
     if (rank := _rank(job.get("rank"))) is not None:
         ranks.append(("profiler_metadata.json distributed_args", rank))
-    config = _dict(info.get("config"))
+    config = _dict(info.get("config")) or mindspore_info.config(info)
     experimental = _dict(config.get("experimental_config"))
     return ProfilerInfo(
         ranks=tuple(ranks),
@@ -90,6 +92,7 @@ def read(capture: Path, names: list[str], databases: list[Path]) -> ProfilerInfo
         level=_text(experimental.get("_profiler_level")),
         aic_metrics=_text(experimental.get("_aic_metrics")),
         torch_npu_version=_text(info.get("torch_npu_version")),
+        mindspore_version=_text(info.get("ms_version")),
         cann_version=_text(info.get("cann_version")),
         world_size=_int(job.get("world_size")) or _world_of_groups(metadata),
         config=config,

@@ -28,14 +28,14 @@ def matches(name: str) -> bool:
 def read(source: Source) -> Iterator[Rows]:
     """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
     with memory_at_most(source.con, MEMORY):
-        file, rows = read_events(source)
+        (file,), rows = read_events(source)
         base = base_ns(file.metadata.get("baseTimeNanoseconds"))
         first = scalar(source.con, f"SELECT min(start_ns) FROM {rows.slices.sql()}")
         if first is not None and first + base > LATEST_NS:
             base = 0
         yield from TraceTables(source, rows, base).read()
     # Every call of the runtime has an end of an arrow, also those that launched nothing.
-    tell(source, file, rows, 0)
+    tell(source, [file], rows, 0)
     if file.around(_RANK) > 1:
         source.notes.append(Note("torch-ranks-merged", source.rel))
 

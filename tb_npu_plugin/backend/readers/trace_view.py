@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.base import Rows, Source
+from tb_npu_plugin.backend.readers.csv_file import Unreadable
 from tb_npu_plugin.backend.readers.spill import memory_at_most
 from tb_npu_plugin.backend.readers.trace_file import TraceFile
 from tb_npu_plugin.backend.readers.trace_rows import TraceRows
@@ -28,28 +30,64 @@ def matches(name: str) -> bool:
 def read(source: Source) -> Iterator[Rows]:
     """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
     with memory_at_most(source.con, MEMORY):
-        file, rows = read_events(source)
+        files, rows = read_events(source)
         tables = TraceTables(source, rows)
         yield from tables.read()
-    tell(source, file, rows, tables.open_flows)
+    tell(source, files, rows, tables.open_flows)
     if rows.slices.rows and not any(t.kind in _DEVICE_KINDS for t in tables.tracks):
         source.notes.append(Note("trace-host-only", source.rel))
 
 
-def read_events(source: Source) -> tuple[TraceFile, TraceRows]:
-    """The whole file, its rows spilled."""
-    file, rows = TraceFile(source), TraceRows(source)
-    whole = source.progress
-    source.progress = lambda part: whole(part * READ)
-    for events in file:
-        rows.add(events)
-    source.progress = whole
-    return file, rows
+def read_events(source: Source) -> tuple[list[TraceFile], TraceRows]:
+    """Everything the file holds, and those that go on where it ends; its rows spilled."""
+    rows = TraceRows(source)
+    pieces = [(source.path, source.rel), *source.more]
+    files = []
+    for number, (path, rel) in enumerate(pieces):
+        piece = replace(source, path=path, rel=rel, progress=_share(source, number, len(pieces)))
+        file = TraceFile(piece)
+        try:
+            for events in file:
+                rows.add(events)
+        except Unreadable as error:
+            if len(pieces) == 1:
+                raise
+            source.notes.append(error.note)
+        else:
+            files.append(file)
+    return files, rows
 
 
-def tell(source: Source, file: TraceFile, rows: TraceRows, open_flows: int) -> None:
-    """Findings about the file: how it ends, and what was left out of the tables."""
+def _share(source: Source, number: int, count: int) -> Callable[[float], None]:
+    """Tells the progress of one of ``count`` files as that of all of them."""
+    return lambda part: source.progress((number + part) / count * READ)
+
+
+def tell(source: Source, files: list[TraceFile], rows: TraceRows, open_flows: int) -> None:
+    """Findings about the files: how they end, and what was left out of the tables."""
     rel, note = source.rel, source.notes.append
+    for file in files:
+        _tell(file)
+    if not any(file.events or file.skipped for file in files):
+        note(Note("trace-empty", rel))
+    if rows.without_time:
+        note(Note("trace-without-time", rel, None, {"count": rows.without_time}))
+    if rows.without_duration:
+        note(Note("trace-without-duration", rel, None, {"count": rows.without_duration}))
+    if rows.negative:
+        note(Note("impossible-value", rel, None,
+                  {"count": rows.negative, "column": "dur",
+                   "example": f"{rows.least_ns / 1e3:g} µs"}))  # fmt: skip
+    if rows.other_phases:
+        listed = ", ".join(sorted(rows.other_phases)[:8])
+        note(Note("trace-phases-skipped", rel, None,
+                  {"count": sum(rows.other_phases.values()), "phases": listed}))  # fmt: skip
+    if open_flows:
+        note(Note("trace-flows-open", rel, None, {"count": open_flows}))
+
+
+def _tell(file: TraceFile) -> None:
+    rel, note = file.source.rel, file.source.notes.append
     if file.cut is not None:
         note(Note("trace-truncated", rel, f"byte {file.cut}",
                   {"offset": file.cut, "size": file.size, "events": file.events}))  # fmt: skip
@@ -66,19 +104,3 @@ def tell(source: Source, file: TraceFile, rows: TraceRows, open_flows: int) -> N
         note(Note("encoding-damaged", rel))
     if file.bare:
         note(Note("trace-not-numbers", rel, None, {"count": file.bare}))
-    if rows.without_time:
-        note(Note("trace-without-time", rel, None, {"count": rows.without_time}))
-    if rows.without_duration:
-        note(Note("trace-without-duration", rel, None, {"count": rows.without_duration}))
-    if rows.negative:
-        note(Note("impossible-value", rel, None,
-                  {"count": rows.negative, "column": "dur",
-                   "example": f"{rows.least_ns / 1e3:g} µs"}))  # fmt: skip
-    if rows.other_phases:
-        listed = ", ".join(sorted(rows.other_phases)[:8])
-        note(Note("trace-phases-skipped", rel, None,
-                  {"count": sum(rows.other_phases.values()), "phases": listed}))  # fmt: skip
-    if open_flows:
-        note(Note("trace-flows-open", rel, None, {"count": open_flows}))
-    if not file.events and not file.skipped:
-        note(Note("trace-empty", rel))

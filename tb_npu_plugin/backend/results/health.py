@@ -8,8 +8,9 @@ import msgspec
 
 from tb_npu_plugin.backend.results.base import Finding, Meta
 
-#: ``reading``: not known before its file is read. ``missing``: not captured, or lost since.
-CapabilityStatus = Literal["available", "partial", "missing", "reading"]
+#: ``reading``: not known before its file is read. ``missing``: not captured, or lost since. ``none``:
+#: nothing that such a capture could have.
+CapabilityStatus = Literal["available", "partial", "missing", "reading", "none"]
 
 
 class CapabilityCase(msgspec.Struct):

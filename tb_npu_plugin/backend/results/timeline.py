@@ -239,10 +239,11 @@ class SlicesReply(msgspec.Struct):
 class FlameNodes(msgspec.Struct):
     """Nodes of a call tree by columns; ``parent`` is an index (-1: a root), parents come first.
 
-    ``start``: where the first call of the node begins.
+    ``start``: where the first call of the node begins. ``hue``: as in windows of the timeline.
     """
 
     name: list[str]
+    hue: list[int]
     parent: list[int]
     depth: list[int]
     total: list[float]

@@ -86,8 +86,12 @@ class Api(msgspec.Struct):
 
 
 class Files(msgspec.Struct):
+    """``table``: the files, or the rows of ``file``. ``others``: files that can be shown like that."""
+
     table: Table
     settings: list[Fact]
+    file: str = ""
+    others: list[str] = []
 
 
 class OverviewReply(msgspec.Struct):

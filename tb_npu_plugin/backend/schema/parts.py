@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+
+from tb_npu_plugin.backend.wording import of_framework
 
 Words = tuple[str, str]
 """English, Chinese."""
@@ -40,6 +43,12 @@ class Part:
     columns: tuple[tuple[str, Words, Need], ...] = ()
     torch: bool = False
     graph: bool = False
+    mindspore: tuple[Need, ...] = ()
+    """What MindSpore needs besides."""
+
+    def needs_of(self, framework: str) -> tuple[Need, ...]:
+        """The settings that record it in a capture of ``framework``."""
+        return self.needs + (self.mindspore if framework == "mindspore" else ())
 
 
 _PROFILER = "torch_npu.profiler"
@@ -76,7 +85,8 @@ PARTS: tuple[Part, ...] = (
          "StepTraceTime (analysis.db) or STEP_TIME", (NPU, LEVEL0), torch=True),
     Part("operator", "operator", ("Operators", "算子"), "operators", "operator_details.csv",
          "PYTORCH_API", (CPU,),
-         (("input_shapes", _SHAPES, SHAPES), ("stack", _STACKS, STACK)), torch=True),
+         (("input_shapes", _SHAPES, SHAPES), ("stack", _STACKS, STACK)), torch=True,
+         mindspore=(SHAPES,)),
     Part("kernel", "kernel", ("Kernels", "Kernel"), "kernels", "kernel_details.csv", "TASK",
          (NPU, LEVEL0), (("type", _TYPES, LEVEL1), ("input_shapes", _SHAPES, LEVEL1)), torch=True),
     Part("kernel.counters", "kernel", ("Kernels: hardware counters", "Kernel：硬件计数器"), "kernels",
@@ -106,3 +116,19 @@ PARTS: tuple[Part, ...] = (
     Part("timeline", "timeline", ("Trace", "Trace"), "slices", "trace_view.json", "TASK", (),
          torch=True),
 )  # fmt: skip
+
+#: Option -> the words for it being off.
+OFF: dict[str, Words] = {n.option: n.off for n in (SHAPES, STACK, L2, MEMORY, METRICS)}
+
+
+def recording(needs: Iterable[Need], framework: str = "") -> str:
+    """The call of the framework's profiler that switches ``needs`` on."""
+    chosen = list(needs)
+    plain = dict.fromkeys(n.setting for n in chosen if not n.experimental)
+    inner = dict.fromkeys(n.setting for n in chosen if n.experimental)
+    words = ["...", *plain]
+    if inner:
+        words.append(
+            f"experimental_config=torch_npu.profiler._ExperimentalConfig({', '.join(inner)})"
+        )
+    return of_framework(f"torch_npu.profiler.profile({', '.join(words)})", framework)

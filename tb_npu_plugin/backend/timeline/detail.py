@@ -17,6 +17,7 @@ from tb_npu_plugin.backend.results.timeline import (
     SliceGap,
     SliceRef,
 )
+from tb_npu_plugin.backend.schema import NO_ID
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.slice_index import INSTANTS
 from tb_npu_plugin.backend.timeline.files import TraceFile, Track, base_of, slice_at, trace_files
@@ -103,6 +104,8 @@ def _facts(args: str | None) -> tuple[list[SliceFact], list[str]]:
             stack = [line.strip() for line in value.split(";") if line.strip()]
             continue
         text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        if text == str(NO_ID):
+            text = "–"
         # Lists of shapes come as lines.
         lines = " ".join(part.strip() for part in text.splitlines() if part.strip())
         facts.append(SliceFact(key, lines[:_FACT_CHARS]))

@@ -140,13 +140,18 @@ def _slice_columns(
             columns["hits"] = hits_in(found, rows).astype("<u4")
         parts.append(columns)
     header.names = [name[:_NAME_CHARS] for name in numbers]
-    header.hues = [zlib.crc32(name.encode()) % HUES for name in numbers]
+    header.hues = [hue_of(name) for name in numbers]
     if not parts:
         return {}
     out = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
     if not out["row_high"].any():
         del out["row_high"]
     return out
+
+
+def hue_of(name: str) -> int:
+    """The colour that a name has for good, 0 to :data:`HUES` - 1."""
+    return zlib.crc32(name.encode()) % HUES
 
 
 def _ticks(times: NDArray[np.int64], origin: float, wanted: Window, tick: float) -> Any:

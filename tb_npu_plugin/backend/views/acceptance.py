@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
 
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.capture import Capture
+from tb_npu_plugin.backend.findings import render
 from tb_npu_plugin.backend.results import Point, PointStatus
 from tb_npu_plugin.backend.schema import is_communication
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views.capabilities import capabilities
 from tb_npu_plugin.backend.views.health import findings
-from tb_npu_plugin.backend.wording import printable
+from tb_npu_plugin.backend.views.recorded import step_count, steps_note
 
 _READABLE = ("Everything that is there can be read", "已有内容均可读取")
 _PARSED = ("No parser failed", "没有解析器失败")
@@ -88,10 +88,14 @@ def _only_traced(sel: Selected) -> bool:
 
 def _scratch(sel: Selected, capture: Capture) -> str:
     """On some mounts the analysis leaves nothing but a cut trace; elsewhere the same data is fine."""
-    path = shlex.quote(printable(str(capture.path)))
+    if capture.framework != "torch_npu":  # ours analyses nothing else
+        return sel.word(
+            f"Copy the capture to another (local) filesystem and analyse it there: {capture.again}",
+            f"将采集数据拷贝到其他（本地）文件系统后重新解析：{capture.again}",
+        )
     return sel.word(
-        f"Analyse again on another (local) filesystem: tb-npu analyse {path} --scratch /tmp",
-        f"换到其他（本地）文件系统重新解析：tb-npu analyse {path} --scratch /tmp",
+        f"Analyse again on another (local) filesystem: {capture.again} --scratch /tmp",
+        f"换到其他（本地）文件系统重新解析：{capture.again} --scratch /tmp",
     )
 
 
@@ -111,30 +115,16 @@ def _steps(sel: Selected, capture: Capture) -> Point:
     each into a capture of its own."""
     label = ("All steps of the schedule", "Schedule 的全部 Step")
     active = capture.info.options.active
-    source = sel.source("steps", steps=False, devices=False)
     if active is None:
         why = sel.word("The capture does not tell its schedule.", "采集数据未说明 schedule。")
         return _point(sel, capture, "steps", label, "none", why)
-    rows, devices = 0, 1
-    if source:
-        row = sel.query(
-            lambda cur: cur.execute(
-                "SELECT count(*) FILTER (step IS NOT NULL), "
-                f"greatest(count(DISTINCT device), 1) FROM {source}"
-            ).fetchone()
-        )
-        rows, devices = row or (0, 1)
+    rows, devices = step_count(sel, capture) or (0, 1)
+    sel.parts("steps")
+    where = sel.provenance.get("steps", "")
     if rows == active * devices:
-        return _point(sel, capture, "steps", label, "ok", file=sel.provenance.get("steps", ""))
-    w = sel.word
-    return _point(
-        sel, capture, "steps", label, "missed",
-        w(f"{rows} steps on {devices} device(s), the schedule records {active}.",
-          f"{devices} 个设备共 {rows} 个 Step，schedule 应记录 {active} 个。"),
-        w("Call prof.step() after every step, also after the last one of the window.",
-          "每个 Step 结束后调用 prof.step()，包括窗口的最后一个。"),
-        sel.provenance.get("steps", ""),
-    )  # fmt: skip
+        return _point(sel, capture, "steps", label, "ok", file=where)
+    told = render(steps_note(rows, devices, active), sel.lang, None, None)
+    return _point(sel, capture, "steps", label, "missed", told.message, told.remedy, where)
 
 
 def _communication(sel: Selected, capture: Capture, parts: dict[str, results.Capability]) -> Point:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tb_npu_plugin.backend import results
@@ -13,7 +11,7 @@ from tb_npu_plugin.backend.finding_kinds import KINDS
 from tb_npu_plugin.backend.findings import OF_RANK, Note, render
 from tb_npu_plugin.backend.readers.csv_file import ident
 from tb_npu_plugin.backend.schema import is_communication
-from tb_npu_plugin.backend.schema.parts import COUNTER, PARTS, TEXT, Need, Part, Words
+from tb_npu_plugin.backend.schema.parts import COUNTER, PARTS, TEXT, Need, Part, Words, recording
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views.kernel import stored_counter
 from tb_npu_plugin.backend.wording import printable
@@ -23,14 +21,20 @@ _BLOCKING = ("permission-denied", "interrupted", "recording-failed", "raw-only")
 #: Codes of a file after which a part of its tables is not there.
 _LIMITING = (
     "trace-truncated", "trace-unclosed", "trace-host-only", "trace-empty", "trace-object-skipped",
-    "file-cut", "rows-rejected", "json-cut", "json-members-broken", "database-cut",
+    "file-cut", "pack-cut", "rows-rejected", "json-cut", "json-members-broken", "database-cut",
     "database-damaged", "db-kernel-names-missing", "db-strings-missing", "column-missing",
-    "db-steps-missing", "steps-unmarked", "spreadsheet-times", "memory-times-rounded",
+    "db-steps-missing", "mindspore-database", "steps-unmarked", "spreadsheet-times", "memory-times-rounded",
 )  # fmt: skip
 _EMPTY = ("kernels-empty", "memory-empty", "communication-empty", "trace-empty")
 #: Stands among the filled columns of kernels where some are communication operations.
 COMMUNICATES = "communication"
-_ORDER: tuple[results.CapabilityStatus, ...] = ("missing", "partial", "reading", "available")
+_ORDER: tuple[results.CapabilityStatus, ...] = (
+    "missing",
+    "partial",
+    "reading",
+    "available",
+    "none",
+)
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,9 @@ def _case(
             waiting = all(s.lazy and s.state == "waiting" for s in pending)
             return case("available" if waiting else "reading", pending[0].source.rel)
         where = _expected(capture, part)
-        return case("missing", where, *_why_missing(sel, capture, part, where, filled))
+        why = _why_missing(sel, capture, part, where, filled)
+        none = part.graph and why == _only_graphs(sel, where)
+        return case("none" if none else "missing", where, *why)
     states = [state for _, state, _ in parts]
     where = ", ".join(sorted({printable(s.source.rel) for s in states}))
     there = filled.get(part.table, {}).get(capture.capture_id)
@@ -191,21 +197,21 @@ def _why_missing(
                 w("Record with the CPU's and the device's activity, and call prof.step().",
                   "采集时启用 CPU 与设备活动，并调用 prof.step()。"))  # fmt: skip
     if part.graph:
-        return (w(f"There is no {where}: only CANN's static graphs have one.",
-                  f"没有 {where}：仅 CANN 静态图会产生。"),
-                w("Nothing to do, unless the job runs in graph mode.",
-                  "非图模式的作业无需处理。"))  # fmt: skip
+        return _only_graphs(sel, where)
     kind = w("table ", "表 ") if where == part.database else ""
     absent = w(f"There is no {kind}{where}", f"没有 {kind}{where}")
     if capture.file(where.rsplit("/", 1)[-1]):
         absent = w(f"{where} holds none", f"{where} 中没有此内容")
-    unmet, unknown = _needs(capture, list(part.needs))
+    unmet, unknown = _needs(capture, list(part.needs_of(capture.framework)))
     if unmet:
         off = w("; ", "；").join(sel.word(*n.off) for n in unmet)
-        return w(f"{absent}: {off}.", f"{absent}：{off}。"), recording([*unmet, *unknown])
+        return w(f"{absent}: {off}.", f"{absent}：{off}。"), recording(
+            [*unmet, *unknown], capture.framework
+        )
     if part.database is None and any(f.name.endswith(".db") for f in capture.files):
         return (w(f"{absent}: a database export does not hold it.", f"{absent}：数据库导出不含此内容。"),
-                w("Export text as well: ", "同时导出文本：") + recording([TEXT]))  # fmt: skip
+                w("Export text as well: ", "同时导出文本：")
+                + recording([TEXT], capture.framework))  # fmt: skip
     if (
         part.view == "communication"
         and not (unknown and kind)
@@ -217,12 +223,19 @@ def _why_missing(
                   "单卡作业无需处理；否则请调整 schedule 的 active 步。"))  # fmt: skip
     if unknown:
         return (w(f"{absent}; the capture does not tell how it was recorded.",
-                  f"{absent}；该采集未说明其采集设置。"), recording(unknown))  # fmt: skip
-    path = shlex.quote(printable(str(capture.path)))
+                  f"{absent}；该采集未说明其采集设置。"), recording(unknown, capture.framework))  # fmt: skip
+    again = capture.again
     return (w(f"{absent}, although all that it needs was switched on: nothing of the kind ran, or the "
               "analysis lost it.", f"{absent}，尽管所需选项均已启用：可能没有相应活动，或解析时丢失。"),
-            w(f"Read the capture's logs/ folder, then: tb-npu analyse {path}",
-              f"查看采集目录下的 logs/，然后执行：tb-npu analyse {path}"))  # fmt: skip
+            w(f"Read the capture's logs/ folder, then: {again}",
+              f"查看采集目录下的 logs/，然后执行：{again}"))  # fmt: skip
+
+
+def _only_graphs(sel: Selected, where: str) -> Words:
+    return (sel.word(f"There is no {where}: only CANN's static graphs have one.",
+                     f"没有 {where}：仅 CANN 静态图会产生。"),
+            sel.word("Nothing to do, unless the job runs in graph mode.",
+                     "非图模式的作业无需处理。"))  # fmt: skip
 
 
 def _no_communication(
@@ -246,7 +259,8 @@ def _without_columns(
     off = sel.word("; ", "；").join(sel.word(*n.off) for n in unmet)
     told = f" ({off})" if off and sel.lang == "en" else f"（{off}）" if off else ""
     reason = sel.word(f"Unknown: {names}{told}.", f"未知：{names}{told}。")
-    return reason, "" if capture.torch else recording(unmet or unknown or needs)
+    call = recording(unmet or unknown or needs, capture.framework)
+    return reason, "" if capture.torch else call
 
 
 def _needs(capture: Capture, needs: list[Need]) -> tuple[list[Need], list[Need]]:
@@ -261,19 +275,6 @@ def _needs(capture: Capture, needs: list[Need]) -> tuple[list[Need], list[Need]]
     return unmet, unknown
 
 
-def recording(needs: Iterable[Need]) -> str:
-    """The call of torch_npu's profiler that switches ``needs`` on."""
-    chosen = list(needs)
-    plain = dict.fromkeys(n.setting for n in chosen if not n.experimental)
-    inner = dict.fromkeys(n.setting for n in chosen if n.experimental)
-    words = ["...", *plain]
-    if inner:
-        words.append(
-            f"experimental_config=torch_npu.profiler._ExperimentalConfig({', '.join(inner)})"
-        )
-    return f"torch_npu.profiler.profile({', '.join(words)})"
-
-
 def _note(states: list[FileState], codes: tuple[str, ...], view: str) -> Note | None:
     """The first note with one of ``codes`` that touches ``view``, or the file as a whole."""
     notes = (n for s in states for n in s.notes if n.code in codes)
@@ -281,5 +282,5 @@ def _note(states: list[FileState], codes: tuple[str, ...], view: str) -> Note | 
 
 
 def _words(sel: Selected, note: Note, capture: Capture) -> tuple[str, str]:
-    finding = render(note, sel.lang, capture.capture_id, capture.rank)
+    finding = render(note, sel.lang, capture.capture_id, capture.rank, capture.framework)
     return finding.message, finding.remedy

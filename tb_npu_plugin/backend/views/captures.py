@@ -7,12 +7,44 @@ from functools import lru_cache
 
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.capture import Capture
+from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.readers import SOURCES
 from tb_npu_plugin.backend.readers.csv_file import literal
 from tb_npu_plugin.backend.recordings import Recording
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.wording import printable
 
 MAX_STEPS = 20_000
+#: Finding of a whole capture -> the word for its condition, the gravest first.
+_CONDITIONS = {
+    "permission-denied": "unreadable",
+    "interrupted": "interrupted",
+    "recording-failed": "failed",
+    "raw-only": "raw",
+    "analysis-incomplete": "incomplete",
+    "msprof-only": "exported",
+}
+
+
+def condition(store: Store, capture: Capture) -> tuple[str, Note | None]:
+    """How far a capture has come, in one word, and the finding that says so.
+
+    ``analysed`` where nothing is wrong, ``trace`` for one of torch.profiler, ``growing`` while it is
+    written; else by :data:`_CONDITIONS`.
+    """
+    if store.growing(capture.capture_id):
+        return "growing", Note("growing")
+    told = {note.code: note for note in reversed(capture.notes)}
+    for code, word in _CONDITIONS.items():
+        if code in told:
+            return word, told[code]
+    return "trace" if capture.torch else "analysed" if capture.analysed else "empty", None
+
+
+def sources(store: Store, capture: Capture) -> list[str]:
+    """The kinds of sources that a capture has files of, the preferred one first."""
+    found = {state.kind for state in store.files(capture.capture_id) if not state.origin}
+    return sorted(found, key=SOURCES.index)
 
 
 def captures(store: Store) -> results.Captures:
@@ -36,7 +68,7 @@ def progress(store: Store) -> results.Progress:
         for state in store.files(capture.capture_id):
             pending = state.state in ("queued", "running")
             busy = busy or pending
-            weight = max(1, state.source.size)
+            weight = max(1, state.source.bytes)
             if state.state != "waiting":
                 total += weight
                 done += weight * (state.progress if pending else 1.0)
@@ -47,7 +79,7 @@ def progress(store: Store) -> results.Progress:
                         capture.capture_id,
                         _label(capture),
                         source.rel,
-                        source.size,
+                        source.bytes,
                         state.progress,
                     )
                 )
@@ -88,8 +120,8 @@ def _capture(store: Store, capture: Capture) -> results.CaptureInfo:
     states = [s for s in every if not (s.lazy and s.state == "waiting")]
     pending = [s for s in states if s.state in ("queued", "running", "waiting")]
     ready = [s for s in states if s.state == "ready"]
-    weight = sum(max(1, s.source.size) for s in states)
-    done = sum(max(1, s.source.size) * (1.0 if s not in pending else s.progress) for s in states)
+    weight = sum(max(1, s.source.bytes) for s in states)
+    done = sum(max(1, s.source.bytes) * (1.0 if s not in pending else s.progress) for s in states)
     state: results.State
     if store.growing(capture.capture_id):
         state = "growing"

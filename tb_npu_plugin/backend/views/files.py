@@ -9,17 +9,29 @@ from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.tables import Col, Query, TableRequest, page
+from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
+from tb_npu_plugin.backend.views.other_files import file_query, other_files
 
 GROUPS: tuple[str, ...] = ("",)
+#: ``file``: show the rows of this file, which no other view is made of.
+OPTIONS = ("file",)
 
 
 def files(sel: Selected, request: TableRequest) -> results.Files:
-    """The file table and the settings of the first selected capture."""
-    return results.Files(page(sel.store, files_query(sel), request), settings(sel.captures[0]))
+    """The file table, or that of one file; the settings of the first selected capture."""
+    query = files_query(sel)
+    table = page(sel.store, query, request) if query else empty_table(())
+    return results.Files(
+        table, settings(sel.captures[0]), sel.options.get("file", ""), other_files(sel)
+    )
 
 
-def files_query(sel: Selected) -> Query:
+def files_query(sel: Selected, _group: str = "") -> Query | None:
+    """The table of files, or of the file that option ``file`` names; None while that is read."""
+    return file_query(sel, sel.options["file"]) if sel.options.get("file") else _list_query(sel)
+
+
+def _list_query(sel: Selected) -> Query:
     """A table of files; small, so it is made from values."""
     rows = ", ".join(_row(*cells) for cells in _cells(sel)) or _row(None, "", "", 0, "", 0, "")
     names = "rank, capture, name, size_bytes, reader, rows, state"
@@ -53,12 +65,14 @@ def _cells(
             state = states.get(source.rel)
             known = source.name in capture.info.files
             rows = max(state.rows.values(), default=0) if state and state.state == "ready" else None
-            yield (
-                capture.rank, capture.name, source.rel, source.size,
-                state.reader if state else ("profiler_info" if known else None), rows,
-                words[state.state] if state
-                else words["ready"] if known else sel.word("not read", "不读取"),
-            )  # fmt: skip
+            for piece in source.whole:
+                yield (
+                    capture.rank, capture.name, piece.rel, piece.size,
+                    state.reader if state else ("profiler_info" if known else None),
+                    rows if piece is source else None,
+                    words[state.state] if state
+                    else words["ready"] if known else sel.word("not read", "不读取"),
+                )  # fmt: skip
 
 
 def _row(

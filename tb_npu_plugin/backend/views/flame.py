@@ -8,6 +8,7 @@ from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.timeline.calls import CallTree, add_device_time, grow
+from tb_npu_plugin.backend.timeline.drawing import hue_of
 from tb_npu_plugin.backend.timeline.files import TABLES as TABLES
 from tb_npu_plugin.backend.timeline.ranges import Range, range_of
 
@@ -73,6 +74,7 @@ def _nodes(tree: CallTree, total: float, base: int) -> results.FlameNodes:
             own[place[n]] += mine
     return results.FlameNodes(
         name=[tree.name[n].removeprefix(_MODULE) for n in chosen],
+        hue=[hue_of(tree.name[n]) for n in chosen],
         parent=[place[tree.parent[n]] if tree.parent[n] >= 0 else -1 for n in chosen],
         depth=[tree.depth[n] for n in chosen],
         total=[tree.total[n] for n in chosen],

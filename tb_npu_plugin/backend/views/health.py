@@ -8,7 +8,11 @@ from tb_npu_plugin.backend.file_state import FileState
 from tb_npu_plugin.backend.findings import Note, ordered, render
 from tb_npu_plugin.backend.readers import reader_rank
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.views import recorded
 from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
+
+#: Findings about the columns of a table, which each of its slices raises.
+_OF_TABLE = ("no-step-column", "level-too-low", "steps-unmarked")
 
 
 def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
@@ -19,18 +23,34 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
         if sel.store.growing(capture.capture_id):
             notes.append(Note("growing"))
         states = sel.store.files(capture.capture_id)
+        told: set[tuple[str, str]] = set()
         for state in states:
-            notes.extend(n for n in state.notes if not _answered(n, capture, state, states))
-        out += [render(n, sel.lang, capture.capture_id, capture.rank) for n in notes]
-    note = _missing_ranks(sel)
-    if note:
-        out.append(render(note, sel.lang, None, None))
+            notes.extend(
+                n for n in state.notes
+                if not _answered(n, capture, state, states) and not _told(n, state, told)
+            )  # fmt: skip
+        notes += recorded.of_capture(sel, capture)
+        out += [
+            render(n, sel.lang, capture.capture_id, capture.rank, capture.framework) for n in notes
+        ]
+    for note in (_missing_ranks(sel), *recorded.of_recording(sel)):
+        if note:
+            out.append(render(note, sel.lang, None, None))
     if sel.store.cache.temporary:
         note = Note("cache-temporary", None, None, {"path": str(sel.store.cache.wanted)})
         out.append(render(note, sel.lang, None, None))
     if view:
         out = [f for f in out if view in f.views]
     return ordered(out)
+
+
+def _told(note: Note, state: FileState, told: set[tuple[str, str]]) -> bool:
+    """A note about a table as a whole, which another piece of it raised already."""
+    if note.code not in _OF_TABLE:
+        return False
+    known = (note.code, state.reader) in told
+    told.add((note.code, state.reader))
+    return known
 
 
 def _answered(note: Note, capture: Capture, state: FileState, states: list[FileState]) -> bool:
@@ -46,9 +66,7 @@ def _answered(note: Note, capture: Capture, state: FileState, states: list[FileS
             s is not state and gives in s.tables and rank < order[0]
             for s, rank in zip(states, order[1:], strict=True)
         )
-    return note.code == "communication-missing" and any(
-        capture.file(name) for name in ("communication.json", "communication.json.gz")
-    )
+    return note.code == "communication-missing" and capture.file("communication.json") is not None
 
 
 def _missing_ranks(sel: Selected) -> Note | None:

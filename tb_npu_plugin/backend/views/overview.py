@@ -190,6 +190,8 @@ def facts(sel: Selected) -> list[results.Fact]:
     add("aic_metrics", "AI Core metrics", "AI Core 指标",
         (_agree(sel.captures, "aic_metrics") or "").removeprefix("ACL_AICORE_"))  # fmt: skip
     add("torch_npu", "torch_npu", "torch_npu", _agree(sel.captures, "torch_npu_version"))
+    if mindspore := _agree(sel.captures, "mindspore_version"):
+        add("mindspore", "MindSpore", "MindSpore", mindspore)
     add("cann", "CANN", "CANN", _agree(sel.captures, "cann_version"))
     common = info.config.get("common_config") or {}
     experimental = info.config.get("experimental_config") or {}

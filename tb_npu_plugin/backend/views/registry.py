@@ -165,7 +165,8 @@ VIEWS: dict[str, View] = {
             (),
             files.files,
             results.FilesReply,
-            lambda sel, _group: files.files_query(sel),
+            files.files_query,
+            options=files.OPTIONS,
         ),
     )
 }

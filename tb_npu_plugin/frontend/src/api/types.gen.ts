@@ -338,14 +338,14 @@ export interface Capability {
   key: string;
   view: string;
   label: string;
-  status: 'available' | 'missing' | 'partial' | 'reading';
+  status: 'available' | 'missing' | 'none' | 'partial' | 'reading';
   cases: CapabilityCase[];
 }
 /**
  * What holds for some captures alike. ``where``: file or table that is, or would be, the source.
  */
 export interface CapabilityCase {
-  status: 'available' | 'missing' | 'partial' | 'reading';
+  status: 'available' | 'missing' | 'none' | 'partial' | 'reading';
   where: string;
   reason: string;
   remedy: string;
@@ -356,9 +356,14 @@ export interface FilesReply {
   data: Files;
   meta: Meta;
 }
+/**
+ * ``table``: the files, or the rows of ``file``. ``others``: files that can be shown like that.
+ */
 export interface Files {
   table: Table;
   settings: Fact[];
+  file: string;
+  others: string[];
 }
 export interface MemoryReply {
   data: Memory;
@@ -850,10 +855,11 @@ export interface Flame {
 /**
  * Nodes of a call tree by columns; ``parent`` is an index (-1: a root), parents come first.
  *
- * ``start``: where the first call of the node begins.
+ * ``start``: where the first call of the node begins. ``hue``: as in windows of the timeline.
  */
 export interface FlameNodes {
   name: string[];
+  hue: number[];
   parent: number[];
   depth: number[];
   total: number[];

@@ -30,6 +30,7 @@ export const VIEWS: readonly View[] = [
     load: () => import('../views/communication'),
   },
   { id: 'ranks', group: 'compare', icon: 'ranks', load: () => import('../views/ranks') },
+  { id: 'flame', group: 'understand', icon: 'flame', load: () => import('../views/flame') },
   { id: 'health', group: 'capture', icon: 'health', load: () => import('../views/health') },
   { id: 'files', group: 'capture', icon: 'files', load: () => import('../views/files') },
 ];

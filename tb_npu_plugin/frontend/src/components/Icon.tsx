@@ -3,6 +3,7 @@ const PATHS = {
   overview: 'M2.5 2.5h4v6h-4zM9.5 2.5h4v3h-4zM9.5 8.5h4v5h-4zM2.5 11.5h4v2h-4z',
   step: 'M2.5 4h7M2.5 8h11M2.5 12h5',
   timeline: 'M2 3.5h6M6 6.5h8M3.5 9.5h4M9.5 9.5h4M5 12.5h7',
+  flame: 'M2.5 3h11M2.5 6.5h7M11.5 6.5h2M2.5 10h4M8 10h1.5M2.5 13.5h2',
   kernel:
     'M4.5 4.5h7v7h-7zM6.5 2v2.5M9.5 2v2.5M6.5 11.5V14M9.5 11.5V14M2 6.5h2.5M2 9.5h2.5M11.5 6.5H14M11.5 9.5H14',
   operator: 'M3.5 3.5h3v3h-3zM9.5 9.5h3v3h-3zM6.5 5h4.5v4.5',

@@ -41,10 +41,11 @@ export interface Pages {
     | 'available'
     | 'partial'
     | 'missing'
-    | 'reading',
+    | 'reading'
+    | 'none',
     Sentence
   > & { alike: Count };
-  files: Record<'settings' | 'noSettings', Sentence>;
+  files: Record<'settings' | 'noSettings' | 'others' | 'all', Sentence>;
   operator: Record<'stacks' | 'noStacks' | 'device', Sentence> & { calls: Count; allStacks: Count };
   memory: Record<
     | 'curves'
@@ -127,6 +128,28 @@ export interface Pages {
     shownOf: (shown: number, all: number) => Sentence;
     heatMap: (measure: string, count: number) => Sentence;
     moreKeys: (shown: number, all: number) => Sentence;
+  };
+  flame: Record<
+    | 'by'
+    | 'order'
+    | 'time'
+    | 'heaviest'
+    | 'find'
+    | 'findLabel'
+    | 'total'
+    | 'self'
+    | 'calls'
+    | 'share'
+    | 'ofParent'
+    | 'keys'
+    | 'all'
+    | 'wholeRange'
+    | 'empty',
+    Sentence
+  > & {
+    chart: (calls: number) => Sentence;
+    range: (from: string, to: string) => Sentence;
+    found: (count: number) => Sentence;
   };
   ranks: Record<
     | 'suspects'

@@ -16,13 +16,18 @@ export const VIEW_KEYS = [
   ...(['key', 'local'] as const),
   // Timeline: the span on screen, what is selected and looked for, how slices are coloured
   ...(['w', 'slice', 'range', 'find', 'colour', 'arrows', 'clock', 'dense', 'name'] as const),
+  // Flame graph: what is weighed, how calls are ordered, the call looked into, the range
+  ...(['by', 'order', 'zoom', 'from', 'to'] as const),
   // … and how its tracks stand, are aligned and marked
   ...(['fold', 'pin', 'hide', 'move', 'tracks', 'align', 'shift', 'marks'] as const),
+  // Files: the one whose rows are shown
+  'file',
 ] as const;
 /** What means something only in the recording it was chosen in. */
 export const OTHER_RECORDING: Patch = {
-  ...{ offset: null, at: null, start: null, end: null, key: null },
+  ...{ offset: null, at: null, start: null, end: null, key: null, file: null },
   ...{ w: null, slice: null, range: null, name: null, shift: null, marks: null },
+  ...{ zoom: null, from: null, to: null },
   ...{ fold: null, pin: null, hide: null, move: null },
 };
 

@@ -1,21 +1,63 @@
-/** Every file of the selection with what was read of it, and how the profiler was set. */
+/** Every file of the selection with what was read of it, or the rows of one; the profiler's settings. */
 import type { FilesReply } from '../../api/types.gen';
+import { Door } from '../../components/Door';
 import { Facts } from '../../components/Facts';
 import { DataTable } from '../../components/table/DataTable';
 import { t } from '../../i18n';
+import { params } from '../../state/route';
 
 const tableOf = (reply: FilesReply) => reply.data.table;
 
 export function Files() {
+  const { file } = params.value;
+  const words = t.value.files;
   return (
     <div class="files-view">
       <DataTable<FilesReply>
+        key={file}
         view="files"
         tableOf={tableOf}
-        title={t.value.views.files}
-        after={(reply) => <Settings settings={reply.data.settings} />}
+        title={file ?? t.value.views.files}
+        {...(file ? { query: { file }, controls: <All>{words.all}</All> } : {})}
+        after={(reply) => (
+          <>
+            <Others files={reply.data.others} shown={reply.data.file} />
+            <Settings settings={reply.data.settings} />
+          </>
+        )}
       />
     </div>
+  );
+}
+
+/** Back to the list, which opens as the address says and not as it was left: without a file. */
+function All({ children }: { children: string }) {
+  return (
+    <Door view="files" patch={{ file: null }}>
+      {children}
+    </Door>
+  );
+}
+
+function Others({ files, shown }: { files: string[]; shown: string }) {
+  if (files.length === 0) return null;
+  return (
+    <section class="card settings-card">
+      <h2>{t.value.files.others}</h2>
+      <ul class="others">
+        {files.map((file) => (
+          <li key={file}>
+            {file === shown ? (
+              file
+            ) : (
+              <Door view="files" patch={{ file }}>
+                {file}
+              </Door>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
   );
 }
 

@@ -13,6 +13,7 @@ const ICONS = {
   partial: 'warning',
   missing: 'close',
   reading: 'down',
+  none: 'check',
 } as const;
 
 export function Capabilities({ parts }: { parts: readonly Capability[] }) {

@@ -1,0 +1,1 @@
+export { FlamePage as default } from './FlamePage';
