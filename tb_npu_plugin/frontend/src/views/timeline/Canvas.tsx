@@ -11,7 +11,7 @@ import { useTheme } from '../../charts/useTheme';
 import { hideHover, showHover } from '../../components/HoverCard';
 import { t } from '../../i18n';
 import { selectionQuery } from '../../state/query';
-import { params } from '../../state/route';
+import { navigate, params } from '../../state/route';
 import { version } from '../../state/session';
 import { clickedSlice, hoverOf } from './hover';
 import { Corner, Labels } from './Labels';
@@ -31,6 +31,7 @@ interface Props {
 
 /** Rows of names that are there beyond the screen. */
 const OVERSCAN = 300;
+const SCROLL_MS = 300;
 
 export function Canvas(props: Props) {
   const { board } = props;
@@ -65,6 +66,13 @@ export function Canvas(props: Props) {
     arrows: board.arrows,
   };
   latest.current = { props, writeSpan, input };
+  const toReveal = useRef<string | null>(null);
+  const { detail } = board;
+  if (detail && detail.id === toReveal.current) {
+    toReveal.current = null;
+    board.wanted.current = { track: detail.track, depth: detail.depth };
+  }
+  const writeScroll = useWrittenScroll();
   const keys = useKeys(board, canvas, scroller, props.onKeys);
 
   useLayoutEffect(() => {
@@ -95,6 +103,10 @@ export function Canvas(props: Props) {
     observer.observe(box);
     observer.observe(element);
     measure();
+    const { y, slice } = params.peek();
+    if (y) box.scrollTop = Number(y) || 0;
+    // A slice without a place on screen is brought there once it is known.
+    else if (slice) toReveal.current = slice;
     return () => {
       observer.disconnect();
       stage.stop();
@@ -169,6 +181,7 @@ export function Canvas(props: Props) {
       onScroll={(event) => {
         const top = event.currentTarget.scrollTop;
         board.stage.current?.scrollTo(top);
+        writeScroll(top);
         if (Math.abs(top - first) > OVERSCAN / 2) setFirst(top);
       }}
     >
@@ -213,6 +226,19 @@ export function Canvas(props: Props) {
       {tree.rows.length === 0 && <p class="quiet tl-none">{words.noTracks}</p>}
     </div>
   );
+}
+
+/** The place of the rows in the address, once scrolling pauses. */
+function useWrittenScroll(): (top: number) => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (top) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(
+      () => navigate({ y: top > 0 ? String(Math.round(top)) : null }, 'replace'),
+      SCROLL_MS,
+    );
+  };
 }
 
 /** Brings a row into the middle, where it cannot be seen. */

@@ -104,7 +104,8 @@ function selectFirst({ stage, tree, select, slice }: Board): void {
   if (!current || slice) return;
   const middle = (current.span[0] + current.span[1]) / 2;
   const rows = rowsBetween(tree.rows, current.scroll, current.scroll + current.height - HEAD);
-  for (const track of rows.flatMap((row) => row.tracks)) {
+  const whole = rows.filter((row) => row.top >= current.scroll);
+  for (const track of whole.flatMap((row) => row.tracks)) {
     const data = current.dataOf(track.id);
     const lane = data?.lanes.get(track.id)?.find((each) => each.depth === 0);
     if (!data || !lane || lane.end === lane.first) continue;
