@@ -3,6 +3,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getBytes } from '../../api/client';
 import { Gestures } from '../../charts/timeline/gestures';
 import { HEAD, MAP, markerAt, stepAt } from '../../charts/timeline/head';
+import { panesOf } from '../../charts/timeline/pane';
 import { rowsBetween } from '../../charts/timeline/rows';
 import { around, kept, type Span } from '../../charts/timeline/span';
 import { Stage } from '../../charts/timeline/stage';
@@ -123,7 +124,7 @@ export function Canvas(props: Props) {
     const box = scroller.current;
     if (!place || !box || height === 0) return;
     board.wanted.current = null;
-    scrollTo(box, place.top, place.height);
+    scrollTo(box, head, place.top, place.height);
   });
 
   const gestures = useRef<Gestures | null>(null);
@@ -172,6 +173,7 @@ export function Canvas(props: Props) {
   }, []);
 
   const shown = rowsBetween(tree.rows, first - OVERSCAN, first + height + OVERSCAN);
+  const [{ height: pins }, { top: head }] = panesOf(tree, height, 0);
   const words = t.value.timeline;
   return (
     <div
@@ -188,12 +190,17 @@ export function Canvas(props: Props) {
       <div class="tl-sticky" style={`height:${height}px`}>
         <div class="tl-names">
           <Corner board={board} />
+          {pins > 0 && (
+            <div class="tl-pins" style={`height:${pins}px`}>
+              <Labels board={board} rows={tree.pins} />
+            </div>
+          )}
           <div class="tl-names-body">
             <div
               ref={names}
               onFocusIn={(event) => {
                 const name = (event.target as HTMLElement).closest<HTMLElement>('.tl-name');
-                if (name && scroller.current) scrollTo(scroller.current, name.offsetTop, 24);
+                if (name && scroller.current) scrollTo(scroller.current, head, name.offsetTop, 24);
               }}
             >
               <Labels board={board} rows={shown} />
@@ -222,7 +229,7 @@ export function Canvas(props: Props) {
           onBlur={keys.blur}
         />
       </div>
-      <div style={`height:${Math.max(0, tree.height + HEAD - height)}px`} />
+      <div style={`height:${Math.max(0, tree.height + head - height)}px`} />
       {tree.rows.length === 0 && <p class="quiet tl-none">{words.noTracks}</p>}
     </div>
   );
@@ -242,8 +249,8 @@ function useWrittenScroll(): (top: number) => void {
 }
 
 /** Brings a row into the middle, where it cannot be seen. */
-function scrollTo(box: HTMLElement, top: number, height: number): void {
-  const room = box.clientHeight - HEAD;
+function scrollTo(box: HTMLElement, head: number, top: number, height: number): void {
+  const room = box.clientHeight - head;
   const inside = top >= box.scrollTop && top + height <= box.scrollTop + room;
   if (!inside) box.scrollTop = Math.max(0, top - room / 2);
 }
