@@ -8,9 +8,11 @@ import { rowsBetween } from '../../charts/timeline/rows';
 import { around, kept, type Span } from '../../charts/timeline/span';
 import { Stage } from '../../charts/timeline/stage';
 import type { StageInput } from '../../charts/timeline/stageInput';
+import type { AskWindow } from '../../charts/timeline/windows';
 import { useTheme } from '../../charts/useTheme';
 import { hideHover, showHover } from '../../components/HoverCard';
 import { t } from '../../i18n';
+import { waiting } from '../../state/asker';
 import { selectionQuery } from '../../state/query';
 import { navigate, params } from '../../state/route';
 import { version } from '../../state/session';
@@ -82,8 +84,7 @@ export function Canvas(props: Props) {
     if (!element || !box) return;
     const span = parseSpan(params.peek().w) ?? board.whole;
     const stage = new Stage(element, input, span, {
-      ask: (asked, signal) =>
-        getBytes('timeline/window', { ...selectionQuery(), ...asked }, signal),
+      ask: askWindow,
       onError: (error) => latest.current.props.onError(error),
       onLegend: (legend) => latest.current.props.onLegend(legend),
       onSettle: (settled, items) => {
@@ -253,6 +254,16 @@ function scrollTo(box: HTMLElement, head: number, top: number, height: number): 
   const room = box.clientHeight - head;
   const inside = top >= box.scrollTop && top + height <= box.scrollTop + room;
   if (!inside) box.scrollTop = Math.max(0, top - room / 2);
+}
+
+/** Shown under the bar while it lasts, as every question is. */
+async function askWindow(...[asked, signal]: Parameters<AskWindow>): Promise<ArrayBuffer> {
+  waiting.value++;
+  try {
+    return await getBytes('timeline/window', { ...selectionQuery(), ...asked }, signal);
+  } finally {
+    waiting.value--;
+  }
 }
 
 function leave(stage: Stage): void {
