@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .conftest import Tab, get_json, tensorboard, wait_until_read
-from .page import grid, rows
+from .page import grid, picker, rows
 
 Make = Callable[..., Tab]
 RUN = "job-a"
@@ -206,6 +206,21 @@ def test_ranks_are_aligned(tab_at: Make, job_url: str) -> None:
     frame.get_by_role("option").nth(1).click()
     expect(frame.locator(".tl-shift").first).to_be_visible()
     assert tab.state("align") == "step"
+
+
+def test_other_ranks_put_aside_what_is_numbered(tab_at: Make, job_url: str) -> None:
+    first = searched(job_url, "MatMul", rank="0,5")["next"]
+    tab = tab_at(job_url)
+    frame = tab.open(view="timeline", run=RUN, rank="0,5", slice=first["id"], pin="10001")
+    ready(frame)
+    expect(frame.locator(".tl-pinned")).to_have_count(1)
+    picker(frame, "Rank").click()
+    frame.get_by_role("button", name="3", exact=True).click()
+    wait_for(tab, "pin", lambda pin: pin is None)
+    assert tab.state("slice") is None
+    tab.page.go_back()
+    wait_for(tab, "pin", lambda pin: pin == "10001")
+    assert tab.state("slice") == first["id"]
 
 
 def test_dark_and_chinese(tab_at: Make, job_url: str) -> None:
