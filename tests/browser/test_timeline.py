@@ -63,7 +63,8 @@ def test_keys_and_wheel_zoom_and_the_way_back(tab_at: Make, job_url: str) -> Non
     tab.page.keyboard.up("Control")
     wait_for(tab, "w", lambda w: w is not None and span(tab) != near)
     nearer = span(tab)
-    assert nearer is not None and nearer[1] - nearer[0] < near[1] - near[0]
+    assert nearer is not None
+    assert nearer[1] - nearer[0] < near[1] - near[0]
     tab.page.keyboard.press("z")
     tab.page.keyboard.press("0")
     wait_for(tab, "w", lambda w: w is None)
@@ -83,7 +84,8 @@ def test_a_click_tells_of_the_slice(tab_at: Make, job_url: str) -> None:
     label.scroll_into_view_if_needed()
     tab.page.wait_for_timeout(300)
     row, box = label.bounding_box(), picture.bounding_box()
-    assert row is not None and box is not None
+    assert row is not None
+    assert box is not None
     tab.page.mouse.click(box["x"] + box["width"] / 2, row["y"] + 8)
     details = frame.get_by_role("region", name="Details of the slice")
     expect(details).to_contain_text(wanted["name"])
@@ -107,7 +109,8 @@ def test_search_goes_from_match_to_match(tab_at: Make, job_url: str) -> None:
     first = tab.state("slice")
     box.press("Enter")
     expect(count).not_to_have_text(f"1 of {total}")
-    assert first and tab.state("slice") not in (None, first)
+    assert first
+    assert tab.state("slice") not in (None, first)
     box.press("Shift+Enter")
     expect(count).to_have_text(f"1 of {total}")
     assert tab.state("slice") == first
