@@ -34,7 +34,7 @@ export function TimelinePage() {
 /** Nothing yet, or nothing at all and why. */
 function Nothing({ meta }: { meta: Meta }) {
   const words = t.value.timeline;
-  if (meta.state !== 'ready') {
+  if (meta.state === 'ingesting' || meta.state === 'partial') {
     return (
       <section class="card">
         <Skeleton rows={8} />
