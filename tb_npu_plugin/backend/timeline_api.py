@@ -15,6 +15,7 @@ from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.timeline.detail import detail
 from tb_npu_plugin.backend.timeline.drawing import Window, window
 from tb_npu_plugin.backend.timeline.export import chrome_trace
+from tb_npu_plugin.backend.timeline.files import parse_shifts
 from tb_npu_plugin.backend.timeline.finding import search
 from tb_npu_plugin.backend.timeline.flows import MAX_FLOWS, flows_in
 
@@ -47,7 +48,7 @@ def _flows(sel: Selected, request: Request) -> results.FlowsReply:
 def _search(sel: Selected, request: Request) -> results.SearchReply:
     args = request.args
     found = search(sel, args.get("find", ""), _number(args, "at", 0.0), args.get("tracks"),
-                   int(_number(args, "limit", 50)))  # fmt: skip
+                   int(_number(args, "limit", 50)), args.get("after") or None)  # fmt: skip
     return results.SearchReply(found, _meta(sel))
 
 
@@ -80,7 +81,7 @@ def _wanted(args: Mapping[str, str]) -> Window:
         tracks=args.get("tracks"),
         colour=args.get("colour") or "name",
         find=args.get("find", ""),
-        shifts=_shifts(args.get("shift", "")),
+        shifts=parse_shifts(args.get("shift")),
     )
 
 
@@ -95,16 +96,3 @@ def _number(args: Mapping[str, str], key: str, default: float | None) -> float:
     if not math.isfinite(value):
         raise RequestError(400, "bad-window", f"{key} must be a number.")
     return value
-
-
-def _shifts(text: str) -> dict[int, int]:
-    """``0:0,1:-3498000`` -> {0: 0, 1: -3498000}."""
-    found: dict[int, int] = {}
-    for word in text.split(",") if text else ():
-        part, _, ns = word.partition(":")
-        try:
-            found[int(part)] = max(-(2**61), min(2**61, int(float(ns))))
-        except (ValueError, OverflowError):
-            raise RequestError(400, "bad-shift", f"shift cannot be {word!r}.",
-                               "Use part:ns,part:ns.") from None  # fmt: skip
-    return found

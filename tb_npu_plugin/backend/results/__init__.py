@@ -94,6 +94,7 @@ from tb_npu_plugin.backend.results.timeline import (
     TimelineReply,
     TimelineStep,
     TimelineTrack,
+    TrackMatches,
 )
 from tb_npu_plugin.backend.results.views import (
     Api,
@@ -213,4 +214,5 @@ __all__ = [
     "TimelineReply",
     "TimelineStep",
     "TimelineTrack",
+    "TrackMatches",
 ]

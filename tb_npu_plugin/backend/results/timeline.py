@@ -197,14 +197,19 @@ class FlowsReply(msgspec.Struct):
     meta: Meta
 
 
+class TrackMatches(msgspec.Struct):
+    track: int
+    count: int
+
+
 class Search(msgspec.Struct):
-    """Slices that match: ``before`` of them begin before the moment asked about, ``matches`` are the
-    longest, ``tracks`` counts them as (track, count)."""
+    """Slices that match: ``before`` of them come before the moment asked about, ``matches`` are the
+    longest, ``tracks`` counts them."""
 
     total: int
     before: int
     names: int
-    tracks: list[tuple[int, int]]
+    tracks: list[TrackMatches]
     matches: list[SliceRef]
     previous: SliceRef | None
     next: SliceRef | None

@@ -120,7 +120,8 @@ def _launched(
     device = [t.number for t in file.tracks if t.kind == "hardware"]
     begins = flows["from_ns"]
     mask = (flows["from_track"] == track) & np.isin(flows["to_track"], device)
-    mask &= (begins >= wanted.begin) & (begins < wanted.end)
+    low, high = wanted.of(file)
+    mask &= (begins >= low) & (begins < high)
     rows, of_row = nodes
     index, seen, found = file.index, set(), []
     for n in np.flatnonzero(mask).tolist():

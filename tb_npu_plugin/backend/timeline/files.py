@@ -144,6 +144,22 @@ def chosen(files: list[TraceFile], text: str | None) -> Iterator[tuple[TraceFile
                 yield file, track
 
 
+def parse_shifts(text: str | None) -> dict[int, int]:
+    """``0:0,1:-3498000`` -> {0: 0, 1: -3498000}: ns to add to the times of each part.
+
+    Raises RequestError 400.
+    """
+    found: dict[int, int] = {}
+    for word in text.split(",") if text else ():
+        part, _, ns = word.partition(":")
+        try:
+            found[int(part)] = max(-(2**61), min(2**61, int(float(ns))))
+        except (ValueError, OverflowError):
+            raise RequestError(400, "bad-shift", f"shift cannot be {word!r}.",
+                               "Use part:ns,part:ns.") from None  # fmt: skip
+    return found
+
+
 def slice_at(files: list[TraceFile], name: str) -> tuple[TraceFile, int]:
     """The file and row that the id of a slice names. Raises RequestError 400 or 404."""
     part, dot, row = name.partition(".")

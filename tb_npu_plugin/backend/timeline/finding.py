@@ -7,19 +7,23 @@ import heapq
 import numpy as np
 
 from tb_npu_plugin.backend.errors import RequestError
-from tb_npu_plugin.backend.results.timeline import Search, SliceRef
+from tb_npu_plugin.backend.results.timeline import Search, TrackMatches
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.timeline.files import TraceFile, base_of, chosen, trace_files
+from tb_npu_plugin.backend.timeline.files import TraceFile, base_of, chosen, slice_at, trace_files
 from tb_npu_plugin.backend.timeline.places import reference
 from tb_npu_plugin.backend.timeline.search import matching_rows
 
 MAX_MATCHES = 1000
 
 
-def search(sel: Selected, find: str, at: float, tracks: str | None, limit: int) -> Search:
+def search(
+    sel: Selected, find: str, at: float, tracks: str | None, limit: int, after: str | None = None
+) -> Search:
     """Slices that match ``find`` (:func:`search.matching_rows`); ``at``: ns after the base.
 
-    Next and previous go by start, then by row. Raises RequestError 400 for a bad expression or limit.
+    Next and previous go by start, then by capture and row; of those that begin at ``at`` the ones
+    behind the slice ``after`` are next, so that none is passed over. Raises RequestError 400 for a
+    bad expression, limit or slice.
     """
     if not 1 <= limit <= MAX_MATCHES:
         raise RequestError(400, "bad-page", f"limit is 1 to {MAX_MATCHES}.")
@@ -29,10 +33,12 @@ def search(sel: Selected, find: str, at: float, tracks: str | None, limit: int) 
     for file, track in chosen(files, tracks):
         wanted.setdefault((file.part, file.ordinal), {})[track.number] = track.id
     moment = int(at) + base
+    mark = _marked(files, after) if after else None
+    marked = next((n for n, f in enumerate(files) if mark and f is mark[0]), -1)
     result = Search(0, 0, 0, [], [], None, None)
     longest: list[tuple[int, int, TraceFile, int]] = []
-    before: list[tuple[int, int, TraceFile, int]] = []
-    after: list[tuple[int, int, TraceFile, int]] = []
+    before: list[tuple[int, int, int, TraceFile]] = []
+    behind: list[tuple[int, int, int, TraceFile]] = []
     for number, file in enumerate(files):
         ids = wanted.get((file.part, file.ordinal))
         rows = matching_rows(file, find) if ids else np.zeros(0, dtype=np.int64)
@@ -45,30 +51,43 @@ def search(sel: Selected, find: str, at: float, tracks: str | None, limit: int) 
         rows, numbers = rows[inside], numbers[inside]
         result.names += len(np.unique(index.codes[rows]))
         different, counts = np.unique(numbers, return_counts=True)
-        result.tracks += [(ids[int(t)], int(n)) for t, n in zip(different, counts, strict=True)]
+        result.tracks += [
+            TrackMatches(ids[int(t)], int(n)) for t, n in zip(different, counts, strict=True)
+        ]
         starts = index.starts[rows]
         lengths = index.ends[rows] - starts
         result.total += len(rows)
-        result.before += int((starts < moment).sum())
         top = np.argsort(-lengths, kind="stable")[:limit]
         longest += [(-int(lengths[i]), number, file, int(rows[i])) for i in top]
+        same = starts == moment
         earlier, later = starts < moment, starts > moment
+        if mark is not None:
+            place = rows - mark[1] if number == marked else np.full(len(rows), number - marked)
+            earlier |= same & (place < 0)
+            later |= same & (place > 0)
+        result.before += int(earlier.sum())
         if earlier.any():
-            i = np.flatnonzero(earlier)[np.argmax(starts[earlier])]
-            before.append((-int(starts[i]), number, file, int(rows[i])))
+            i = np.flatnonzero(earlier)[np.lexsort((rows[earlier], starts[earlier]))[-1]]
+            before.append((int(starts[i]), number, int(rows[i]), file))
         if later.any():
-            i = np.flatnonzero(later)[np.argmin(starts[later])]
-            after.append((int(starts[i]), number, file, int(rows[i])))
+            i = np.flatnonzero(later)[np.lexsort((rows[later], starts[later]))[0]]
+            behind.append((int(starts[i]), number, int(rows[i]), file))
     for found in heapq.nsmallest(limit, longest, key=lambda f: (f[0], f[1], f[3])):
         ref = reference(found[2], found[3], base)
         if ref:
             result.matches.append(ref)
-    result.previous, result.next = _first(before, base), _first(after, base)
+    if before:
+        _, _, row, file = max(before, key=lambda f: f[:3])
+        result.previous = reference(file, row, base)
+    if behind:
+        _, _, row, file = min(behind, key=lambda f: f[:3])
+        result.next = reference(file, row, base)
     return result
 
 
-def _first(found: list[tuple[int, int, TraceFile, int]], base: int) -> SliceRef | None:
-    if not found:
+def _marked(files: list[TraceFile], name: str) -> tuple[TraceFile, int] | None:
+    """The slice to go on from; None where another selection no longer has it."""
+    try:
+        return slice_at(files, name)
+    except RequestError:
         return None
-    _, _, file, row = min(found, key=lambda f: (f[0], f[1], f[3]))
-    return reference(file, row, base)

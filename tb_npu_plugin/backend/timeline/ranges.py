@@ -10,22 +10,35 @@ import numpy as np
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.slice_index import INSTANTS
-from tb_npu_plugin.backend.timeline.files import TraceFile, Track, base_of, chosen, trace_files
+from tb_npu_plugin.backend.timeline.files import (
+    TraceFile,
+    Track,
+    base_of,
+    chosen,
+    parse_shifts,
+    trace_files,
+)
 from tb_npu_plugin.backend.timeline.nesting import Lane, nested
 from tb_npu_plugin.backend.timeline.places import union_ns
 from tb_npu_plugin.backend.timeline.windows import touching
 
-OPTIONS = ("from", "to", "tracks")
+OPTIONS = ("from", "to", "tracks", "shift")
 
 
 @dataclass(frozen=True)
 class Range:
-    """Absolute ns, and the tracks within it."""
+    """Absolute ns, and the tracks within it. ``shifts``: part -> ns that its times are moved by."""
 
     begin: int
     end: int
     base: int
     tracks: list[tuple[TraceFile, Track]]
+    shifts: dict[int, int]
+
+    def of(self, file: TraceFile) -> tuple[int, int]:
+        """The range in a file's own times."""
+        shift = self.shifts.get(file.part, 0)
+        return self.begin - shift, self.end - shift
 
 
 @dataclass
@@ -39,7 +52,7 @@ class NameSum:
 
 
 def range_of(sel: Selected) -> Range | None:
-    """The range that the options ``from``, ``to`` (ns after the base) and ``tracks`` give.
+    """The range that the options ``from``, ``to`` (ns after the base), ``tracks``, ``shift`` give.
 
     None where nothing is read. Raises RequestError 400 for options that are no such thing.
     """
@@ -53,7 +66,7 @@ def range_of(sel: Selected) -> Range | None:
     end = base + _number(sel, "to", last - base + 1)
     if end <= begin:
         raise RequestError(400, "bad-window", "from must lie before to.", "Both in ns.")
-    return Range(begin, end, base, tracks)
+    return Range(begin, end, base, tracks, parse_shifts(sel.options.get("shift")))
 
 
 def _number(sel: Selected, key: str, default: int) -> int:
@@ -70,13 +83,14 @@ def _number(sel: Selected, key: str, default: int) -> int:
 def lanes_in(wanted: Range, file: TraceFile, track: Track) -> Iterator[Lane]:
     """A track's lanes, cut to the range; instants left out."""
     index = file.index
+    begin, end = wanted.of(file)
     for lane in index.lanes_of(track.number):
         if lane["depth"] == INSTANTS:
             continue
-        low, high = touching(index, lane, wanted.begin, wanted.end)
+        low, high = touching(index, lane, begin, end)
         if high > low:
-            starts = np.maximum(index.starts[low:high], wanted.begin)
-            yield lane, low, high, starts, np.minimum(index.ends[low:high], wanted.end)
+            starts = np.maximum(index.starts[low:high], begin)
+            yield lane, low, high, starts, np.minimum(index.ends[low:high], end)
 
 
 def sums_by_name(wanted: Range) -> dict[str, NameSum]:

@@ -12,7 +12,7 @@ from tb_npu_plugin.backend.timeline.drawing import hue_of
 from tb_npu_plugin.backend.timeline.files import TABLES as TABLES
 from tb_npu_plugin.backend.timeline.ranges import Range, range_of
 
-OPTIONS = ("from", "to", "tracks", "by")
+OPTIONS = ("from", "to", "tracks", "shift", "by")
 BY = {
     "host": ("Host time", "主机时间"),
     "device": ("Device time launched", "下发的设备时间"),

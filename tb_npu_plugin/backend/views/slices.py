@@ -17,7 +17,7 @@ MAX_NAMES = 20_000
 
 
 def slices(sel: Selected, request: TableRequest) -> results.Slices:
-    """The range that ``from``, ``to`` and ``tracks`` of ``sel.options`` give; default: everything.
+    """The range that ``from``, ``to``, ``tracks`` and ``shift`` of ``sel.options`` give; default: everything.
 
     Times of the summary are what lies within the range.
     """
@@ -82,15 +82,17 @@ def _one_by_one(sel: Selected, wanted: Range) -> Query:
         tracks = [t for f, t in wanted.tracks if (f.part, f.ordinal) == key]
         named = ", ".join(f"({t.number}, {t.id}, {quote(t.where)})" for t in tracks)
         first = int(file.slice_id(0).partition(".")[2])
+        begin, end = wanted.of(file)
+        shift = wanted.shifts.get(file.part, 0)
         rank = "NULL" if file.capture.rank is None else str(file.capture.rank)
         parts.append(
             f"SELECT CAST({rank} AS BIGINT) AS rank, {quote(file.rank_label)} AS capture, "
             f"{file.part} AS part, s.file_row_number + {first} AS row, "
             f"'{file.part}.' || (s.file_row_number + {first}) AS slice, t.id AS track, "
-            "t.label AS place, s.name, s.cat, s.start_ns, s.dur_ns, s.depth "
+            f"t.label AS place, s.name, s.cat, s.start_ns + {shift} AS start_ns, s.dur_ns, s.depth "
             f"FROM {file.sql('slices')} s "
             f"JOIN (VALUES {named}) t(number, id, label) ON t.number = s.track "
-            f"WHERE s.start_ns < {wanted.end} AND s.start_ns + coalesce(s.dur_ns, 0) > {wanted.begin}"
+            f"WHERE s.start_ns < {end} AND s.start_ns + coalesce(s.dur_ns, 0) > {begin}"
         )
     empty = ("SELECT NULL::BIGINT AS rank, '' AS capture, 0 AS part, 0 AS row, '' AS slice, "
              "0 AS track, '' AS place, '' AS name, '' AS cat, 0::BIGINT AS start_ns, "

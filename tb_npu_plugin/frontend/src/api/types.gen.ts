@@ -76,6 +76,7 @@ export interface Schema {
   TimelineFlow: TimelineFlow;
   SearchReply: SearchReply;
   Search: Search;
+  TrackMatches: TrackMatches;
   SlicesReply: SlicesReply;
   Slices: Slices;
   Occupancy: Occupancy;
@@ -811,17 +812,21 @@ export interface SearchReply {
   meta: Meta;
 }
 /**
- * Slices that match: ``before`` of them begin before the moment asked about, ``matches`` are the
- * longest, ``tracks`` counts them as (track, count).
+ * Slices that match: ``before`` of them come before the moment asked about, ``matches`` are the
+ * longest, ``tracks`` counts them.
  */
 export interface Search {
   total: number;
   before: number;
   names: number;
-  tracks: never[][];
+  tracks: TrackMatches[];
   matches: SliceRef[];
   previous: SliceRef | null;
   next: SliceRef | null;
+}
+export interface TrackMatches {
+  track: number;
+  count: number;
 }
 export interface SlicesReply {
   data: Slices;

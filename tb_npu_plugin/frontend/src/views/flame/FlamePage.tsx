@@ -14,13 +14,14 @@ import { navigate, params } from '../../state/route';
 import { useReply } from '../../state/useReply';
 
 export function FlamePage() {
-  const { by, from, to, tracks } = params.value;
+  const { by, from, to, tracks, shift } = params.value;
   const { reply, error, stale } = useReply<FlameReply>('flame', {
     ...selectionQuery(),
     by,
     from,
     to,
     tracks,
+    shift,
   });
   if (!reply) return <Waiting error={error} />;
   const { data, meta } = reply;
@@ -74,7 +75,9 @@ function Controls({ data }: { data: Flame }) {
           <button
             type="button"
             class="button"
-            onClick={() => navigate({ from: null, to: null, tracks: null, zoom: null })}
+            onClick={() =>
+              navigate({ from: null, to: null, tracks: null, shift: null, zoom: null })
+            }
           >
             {words.wholeRange}
           </button>

@@ -8,6 +8,7 @@ import { DataTable } from '../../components/table/DataTable';
 import { t } from '../../i18n';
 import { formatDuration, formatRatio } from '../../lib/format';
 import { visible } from '../../lib/text';
+import { formatShifts } from './link';
 import { PanelHead } from './Panel';
 import type { Board } from './useBoard';
 
@@ -41,7 +42,11 @@ export function RangePanel({ board, range }: { board: Board; range: Span }) {
         <Door
           view="flame"
           class="link"
-          patch={{ from: String(Math.round(from)), to: String(Math.round(to)) }}
+          patch={{
+            from: String(Math.round(from)),
+            to: String(Math.round(to)),
+            shift: formatShifts(board.shifts),
+          }}
         >
           {t.value.views.flame}
         </Door>
@@ -52,7 +57,12 @@ export function RangePanel({ board, range }: { board: Board; range: Span }) {
             view="slices"
             tableOf={tableOf}
             title={words.slices}
-            query={{ from: Math.round(from), to: Math.round(to), tracks: board.tracks }}
+            query={{
+              from: Math.round(from),
+              to: Math.round(to),
+              tracks: board.tracks,
+              shift: formatShifts(board.shifts),
+            }}
             stated
           />
         </div>

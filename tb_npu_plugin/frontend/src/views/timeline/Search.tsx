@@ -31,6 +31,8 @@ export function Search({ board }: { board: Board }) {
       find,
       // A moving view alone is no new question.
       at: at === null ? null : from,
+      // Those that begin with the one that was gone to are not passed over.
+      after: at === null ? null : found,
       limit: 1,
       tracks: board.tracks,
     },
@@ -65,6 +67,7 @@ export function Search({ board }: { board: Board }) {
     if (slice) visit(slice);
     else if (reply.data.total > 0 && !wrapped.current) {
       wrapped.current = true;
+      setFound(null);
       setAt(Math.round(to === 'next' ? board.data.start - 1 : board.data.end + 1));
     } else way.current = null;
   };
