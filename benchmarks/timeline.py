@@ -2,6 +2,7 @@
 
     python benchmarks/timeline.py --mb 300
     python benchmarks/timeline.py --mb 1100 --windows 200
+    python benchmarks/timeline.py --mb 13 --ranks 64
 
 The trace is written with the sample generator and read into a cache once; windows are asked for as
 the page asks (all tracks that fit on a screen, 2,000 pixels, positions and zooms at random). *Cold*:
@@ -27,6 +28,7 @@ ROWS, WIDTH = 50, 2000
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mb", type=float, default=300, help="size of the generated trace")
+    parser.add_argument("--ranks", type=int, default=1, help="the size is that of each")
     parser.add_argument("--logdir", type=Path, help="existing captures instead of generated ones")
     parser.add_argument("--windows", type=int, default=100)
     parser.add_argument("--child", nargs=3, help=argparse.SUPPRESS)
@@ -38,7 +40,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="timeline-") as scratch:
         logdir, cache = options.logdir or Path(scratch) / "logs", Path(scratch) / "cache"
         if not options.logdir:
-            _generate(logdir, options.mb)
+            _generate(logdir, options.mb, options.ranks)
         for how in ("ingest", "cold", "warm"):
             child = subprocess.run(
                 [sys.executable, __file__, "--child", str(logdir), str(cache), how,
@@ -51,12 +53,14 @@ def main() -> int:
     return 0
 
 
-def _generate(logdir: Path, mb: float) -> None:
+def _generate(logdir: Path, mb: float, ranks: int) -> None:
     from benchmarks.trace_ingest import STEP_BYTES
     from tb_npu_plugin.sample import write_sample
 
     steps = max(1, round(mb * 1e6 / STEP_BYTES))
-    write_sample(logdir, ranks=1, steps=steps, kernels_per_step=4000, files=("trace_view.json",))
+    write_sample(
+        logdir, ranks=ranks, steps=steps, kernels_per_step=4000, files=("trace_view.json",)
+    )
 
 
 def _ask(logdir: Path, cache: Path, how: str, count: int) -> dict[str, object]:
@@ -65,8 +69,8 @@ def _ask(logdir: Path, cache: Path, how: str, count: int) -> dict[str, object]:
     from tb_npu_plugin.backend.views.timeline import timeline
     from tb_npu_plugin.frames import load
 
+    began = time.perf_counter()
     with load(logdir, cache=cache) as captures:
-        began = time.perf_counter()
         sel = captures.select()
         sel.store.fetch(sel.captures, TABLES)
         if how == "ingest":
@@ -75,6 +79,7 @@ def _ask(logdir: Path, cache: Path, how: str, count: int) -> dict[str, object]:
                     "slices": sum(t.slices for t in view.tracks)}  # fmt: skip
         if how == "cold":
             _drop(cache)
+        began = time.perf_counter()
         view = timeline(sel)
         opened = time.perf_counter() - began
         seed = random.Random(1)

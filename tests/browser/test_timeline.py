@@ -75,9 +75,7 @@ def test_a_click_tells_of_the_slice(tab_at: Make, job_url: str) -> None:
     length = wanted["duration"]
     begin = wanted["start"] - 2 * length
     tab = tab_at(job_url)
-    frame = tab.open(
-        view="timeline", run=RUN, rank="0", w=f"{begin:.0f}-{begin + 5 * length:.0f}"
-    )
+    frame = tab.open(view="timeline", run=RUN, rank="0", w=f"{begin:.0f}-{begin + 5 * length:.0f}")
     picture = ready(frame)
     label = frame.locator(".tl-name.tl-track").filter(
         has_text=wanted["where"].split(" · ")[-1]

@@ -57,6 +57,8 @@ class TraceFile:
     store: Store
     paths: dict[str, Path]
     tracks: tuple[Track, ...]
+    first_ns: int | None
+    """The earliest event; None where there is none."""
 
     @property
     def index(self) -> SliceIndex:
@@ -87,25 +89,28 @@ def trace_files(sel: Selected) -> list[TraceFile]:
             paths = {table: path for table in TABLES if (path := state.tables.get(table))}
             if len(paths) < len(TABLES) or not paths["slices"].exists():
                 continue
-            rows = _tracks(sel.store, str(paths["tracks"]))
-            tracks = tuple(
-                _track(part * MAX_TRACKS + offset + i, row)
-                for i, row in enumerate(rows[: MAX_TRACKS - offset])
-            )
+            tracks, first_ns = _tracks(sel.store, str(paths["tracks"]), part, offset)
             offset += len(tracks)
             label = sel.rank_label(capture)
-            found.append(TraceFile(part, ordinal, capture, label, sel.store, paths, tracks))
+            found.append(
+                TraceFile(part, ordinal, capture, label, sel.store, paths, tracks, first_ns)
+            )
     if found:
         sel.parts("slices")  # told as provenance
     return found
 
 
 @lru_cache(maxsize=512)
-def _tracks(store: Store, path: str) -> list[dict[str, Any]]:
+def _tracks(
+    store: Store, path: str, part: int, offset: int
+) -> tuple[tuple[Track, ...], int | None]:
     with closing(store.cursor()) as cursor:
         result = cursor.execute(f"SELECT * FROM {parquet(path)} ORDER BY track")
         names = [d[0] for d in result.description or ()]
-        return [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+        rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
+    first = part * MAX_TRACKS + offset
+    tracks = tuple(_track(first + i, row) for i, row in enumerate(rows[: MAX_TRACKS - offset]))
+    return tracks, min((t.start_ns for t in tracks if t.slices or t.points), default=None)
 
 
 def _track(number: int, row: dict[str, Any]) -> Track:
@@ -122,7 +127,7 @@ def _track(number: int, row: dict[str, Any]) -> Track:
 
 def base_of(files: list[TraceFile]) -> int | None:
     """The earliest event of all; None where there is none."""
-    return min((t.start_ns for f in files for t in f.tracks if t.slices or t.points), default=None)
+    return min((f.first_ns for f in files if f.first_ns is not None), default=None)
 
 
 def chosen(files: list[TraceFile], text: str | None) -> Iterator[tuple[TraceFile, Track]]:
@@ -132,7 +137,9 @@ def chosen(files: list[TraceFile], text: str | None) -> Iterator[tuple[TraceFile
     """
     wanted = parse_ranges(text, "tracks", "none") if text else Ranges("all")
     for file in files:
-        for track in file.tracks:
+        first = file.part * MAX_TRACKS
+        near = any(low < first + MAX_TRACKS and high >= first for low, high in wanted.spans)
+        for track in file.tracks if near or wanted.everything else ():
             if wanted.holds(track.id):
                 yield file, track
 
@@ -150,7 +157,7 @@ def slice_at(files: list[TraceFile], name: str) -> tuple[TraceFile, int]:
                        "It may be read still, or the selection is another one.")  # fmt: skip
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=32)
 def flows_of(store: Store, path: str) -> dict[str, Any]:
     """The columns of a file's arrows as arrays, by their beginning; ``kinds`` names ``kind``."""
     import numpy as np

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Occupancy, SlicesReply } from '../../api/types.gen';
 import { longTime } from '../../charts/timeline/ruler';
 import { around, type Span } from '../../charts/timeline/span';
+import { Door } from '../../components/Door';
 import { DataTable } from '../../components/table/DataTable';
 import { t } from '../../i18n';
 import { formatDuration, formatRatio } from '../../lib/format';
@@ -37,6 +38,13 @@ export function RangePanel({ board, range }: { board: Board; range: Span }) {
         >
           {words.fit}
         </button>
+        <Door
+          view="flame"
+          class="link"
+          patch={{ from: String(Math.round(from)), to: String(Math.round(to)) }}
+        >
+          {t.value.views.flame}
+        </Door>
       </PanelHead>
       <div class="tl-range">
         <div class="tl-range-table">
