@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 from .conftest import Tab, get_json, tensorboard, wait_until_read
-from .page import grid, rows
+from .page import grid, picker, rows
 
 Make = Callable[..., Tab]
 RUN = "job-a"
@@ -63,7 +63,8 @@ def test_keys_and_wheel_zoom_and_the_way_back(tab_at: Make, job_url: str) -> Non
     tab.page.keyboard.up("Control")
     wait_for(tab, "w", lambda w: w is not None and span(tab) != near)
     nearer = span(tab)
-    assert nearer is not None and nearer[1] - nearer[0] < near[1] - near[0]
+    assert nearer is not None
+    assert nearer[1] - nearer[0] < near[1] - near[0]
     tab.page.keyboard.press("z")
     tab.page.keyboard.press("0")
     wait_for(tab, "w", lambda w: w is None)
@@ -83,7 +84,8 @@ def test_a_click_tells_of_the_slice(tab_at: Make, job_url: str) -> None:
     label.scroll_into_view_if_needed()
     tab.page.wait_for_timeout(300)
     row, box = label.bounding_box(), picture.bounding_box()
-    assert row is not None and box is not None
+    assert row is not None
+    assert box is not None
     tab.page.mouse.click(box["x"] + box["width"] / 2, row["y"] + 8)
     details = frame.get_by_role("region", name="Details of the slice")
     expect(details).to_contain_text(wanted["name"])
@@ -107,7 +109,8 @@ def test_search_goes_from_match_to_match(tab_at: Make, job_url: str) -> None:
     first = tab.state("slice")
     box.press("Enter")
     expect(count).not_to_have_text(f"1 of {total}")
-    assert first and tab.state("slice") not in (None, first)
+    assert first
+    assert tab.state("slice") not in (None, first)
     box.press("Shift+Enter")
     expect(count).to_have_text(f"1 of {total}")
     assert tab.state("slice") == first
@@ -206,6 +209,21 @@ def test_ranks_are_aligned(tab_at: Make, job_url: str) -> None:
     frame.get_by_role("option").nth(1).click()
     expect(frame.locator(".tl-shift").first).to_be_visible()
     assert tab.state("align") == "step"
+
+
+def test_other_ranks_put_aside_what_is_numbered(tab_at: Make, job_url: str) -> None:
+    first = searched(job_url, "MatMul", rank="0,5")["next"]
+    tab = tab_at(job_url)
+    frame = tab.open(view="timeline", run=RUN, rank="0,5", slice=first["id"], pin="10001")
+    ready(frame)
+    expect(frame.locator(".tl-pinned")).to_have_count(1)
+    picker(frame, "Rank").click()
+    frame.get_by_role("button", name="3", exact=True).click()
+    wait_for(tab, "pin", lambda pin: pin is None)
+    assert tab.state("slice") is None
+    tab.page.go_back()
+    wait_for(tab, "pin", lambda pin: pin == "10001")
+    assert tab.state("slice") == first["id"]
 
 
 def test_dark_and_chinese(tab_at: Make, job_url: str) -> None:

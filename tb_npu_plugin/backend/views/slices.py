@@ -27,9 +27,10 @@ def slices(sel: Selected, request: TableRequest) -> results.Slices:
         return results.Slices(empty_table(GROUPS), [], 0.0)
     span = wanted.end - wanted.begin
     occupancy = []
+    several = len({f.part for f, _ in wanted.tracks}) > 1
     for file, track in wanted.tracks:
         busy = busy_ns(wanted, file, track)
-        label = f"{file.rank_label} · {track.where}"
+        label = f"{file.rank_label} · {track.where}" if several else track.where
         occupancy.append(results.Occupancy(track.id, label, float(busy), busy / span))
     return results.Slices(page(sel.store, query, request), occupancy, float(span))
 

@@ -51,13 +51,11 @@ export interface TimelineWords {
     | 'nothingHint'
     | 'resize'
     | 'unknown'
-    | 'longest'
-    | 'tracksLabel',
+    | 'longest',
     Sentence
   > & {
     hidden: Count;
     slices: Count;
-    matches: Count;
     matchOf: (at: number, all: number) => Sentence;
     mergedOf: Count;
     arrowsOf: (shown: number, all: number) => Sentence;
@@ -107,7 +105,6 @@ export interface TimelineWords {
     | 'arrows'
     | 'leads'
     | 'comes'
-    | 'facts'
     | 'stack'
     | 'elsewhere'
     | 'fit'
@@ -120,7 +117,7 @@ export interface TimelineWords {
     outside: Sentence;
   };
   range: Record<
-    'slices' | 'title' | 'occupancy' | 'occupancyHint' | 'fit' | 'busy' | 'inTimeline',
+    'slices' | 'title' | 'occupancy' | 'occupancyHint' | 'fit' | 'inTimeline',
     Sentence
   >;
 }

@@ -19,7 +19,7 @@ export const VIEW_KEYS = [
   // Flame graph: what is weighed, how calls are ordered, the call looked into, the range
   ...(['by', 'order', 'zoom', 'from', 'to'] as const),
   // … and how its tracks stand, are aligned and marked
-  ...(['fold', 'pin', 'hide', 'move', 'tracks', 'align', 'shift', 'marks'] as const),
+  ...(['fold', 'pin', 'hide', 'move', 'tracks', 'align', 'shift', 'marks', 'y'] as const),
   // Files: the one whose rows are shown
   'file',
 ] as const;
@@ -28,7 +28,7 @@ export const OTHER_RECORDING: Patch = {
   ...{ offset: null, at: null, start: null, end: null, key: null, file: null },
   ...{ w: null, slice: null, range: null, name: null, shift: null, marks: null },
   ...{ zoom: null, from: null, to: null },
-  ...{ fold: null, pin: null, hide: null, move: null },
+  ...{ fold: null, pin: null, hide: null, move: null, y: null },
 };
 
 export const params = signal<Params>({});

@@ -3,7 +3,7 @@
 import { itemAt, lastAt, type WindowData } from '../../api/timelineWindow';
 import type { TimelineStep, TimelineTrack } from '../../api/types.gen';
 import { formatDuration } from '../../lib/format';
-import { visible } from '../../lib/text';
+import { elide, visible } from '../../lib/text';
 import type { Marker } from './overlay';
 import { fillOf, type Scene, writeIn } from './paint';
 import { rulerTicks } from './ruler';
@@ -92,11 +92,17 @@ function drawRuler(ink: Pen, scene: Scene, width: number, input: HeadInput): voi
   const { ticks, minor, common } = rulerTicks(span, width, baseNs);
   ink.fillStyle = scene.token('line');
   for (const time of minor) ink.fillRect(Math.round(xOf(span, time, width)), HEAD - 5, 1, 4);
+  const flags = markers.map(({ time, note }) => {
+    const left = xOf(span, time, width);
+    return [left, left + 12 + (note ? ink.measureText(shortNote(note)).width + 8 : 0)] as const;
+  });
   const taken = common ? ink.measureText(common).width + 14 : 0;
   for (const tick of ticks) {
     const x = Math.round(xOf(span, tick.value, width));
     ink.fillStyle = scene.token('ink3');
     ink.fillRect(x, HEAD - 8, 1, 7);
+    const wide = ink.measureText(tick.text).width + 6;
+    if (flags.some(([left, right]) => x + wide > left && x < right)) continue;
     if (x < taken || x + ink.measureText(tick.text).width > width) continue;
     ink.fillText(tick.text, x + 4, top + RULER / 2 - 1);
   }
@@ -121,6 +127,8 @@ function drawRangeLength(ink: Pen, scene: Scene, width: number, span: Span, rang
   ink.fillText(text, x + 5, MAP + STEPS + RULER / 2 - 1);
 }
 
+const shortNote = (note: string) => elide(visible(note), 40);
+
 function drawFlag(ink: Pen, scene: Scene, x: number, note: string): void {
   if (x < -200) return;
   const top = MAP + STEPS + 2;
@@ -133,7 +141,7 @@ function drawFlag(ink: Pen, scene: Scene, x: number, note: string): void {
   ink.lineTo(x + 1, HEAD - 1);
   ink.fill();
   if (!note) return;
-  const text = visible(note).slice(0, 40);
+  const text = shortNote(note);
   const wide = ink.measureText(text).width + 8;
   ink.fillStyle = scene.token('warning-soft');
   ink.fillRect(x + 10, top, wide, 15);

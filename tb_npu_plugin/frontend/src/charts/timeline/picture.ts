@@ -34,8 +34,8 @@ export class Picture {
     this.at = now;
   }
 
-  /** `top`: where the rows begin on the screen. */
-  copy(ink: CanvasRenderingContext2D, view: View, top: number): void {
+  /** The rows begin at the origin. */
+  copy(ink: CanvasRenderingContext2D, view: View): void {
     const { area } = this;
     if (!area) return;
     const scale = view.width / lengthOf(view.span);
@@ -43,7 +43,7 @@ export class Picture {
     // Whole pixels of the device: a copy between them is blurred.
     const left = Math.round(x * area.ratio) / area.ratio;
     const width = lengthOf(area.span) * scale;
-    ink.drawImage(this.canvas, left, top + area.top - view.scroll, width, area.height);
+    ink.drawImage(this.canvas, left, area.top - view.scroll, width, area.height);
   }
 
   private fits(view: View, revision: number): boolean {

@@ -84,9 +84,11 @@ describe('the tree of tracks', () => {
     expect(labels({ filter: 'nothing such' })).toEqual([]);
   });
 
-  it('repeats pinned tracks at the top, with all of their name', () => {
-    expect(labels({ pinned: [2] })[0]).toBe('Ascend Hardware · Stream 2');
-    expect(labels({ pinned: [2] })).toContain('Stream 2');
+  it('repeats pinned tracks above the others, with all of their name', () => {
+    const tree = treeOf([rank(0)], TRACKS, { ...STATE, pinned: [2] });
+    expect(tree.pins.map((row) => row.label)).toEqual(['Stream 2 · Ascend Hardware']);
+    expect(tree.pinsHeight).toBe(tree.pins[0]?.height);
+    expect(tree.rows.map((row) => row.label)).toContain('Stream 2');
   });
 
   it('moves tracks within their process', () => {

@@ -13,7 +13,7 @@ export interface TreeState {
   dense: boolean;
 }
 
-export type RowKind = 'pins' | 'rank' | 'process' | 'track';
+export type RowKind = 'rank' | 'process' | 'track';
 
 export interface TrackRow {
   key: string;
@@ -35,6 +35,9 @@ export interface TrackRow {
 export interface Tree {
   rows: readonly TrackRow[];
   height: number;
+  /** Once more, above the others. */
+  pins: readonly TrackRow[];
+  pinsHeight: number;
   /** Tracks that the filter and hiding leave, shown or folded away. */
   left: readonly TimelineTrack[];
   hidden: number;
@@ -74,8 +77,9 @@ export function treeOf(
   );
   const rows: TrackRow[] = [];
   const metrics = metricsOf(state.dense);
-  const pins = state.pinned.flatMap((id) => tracks.filter((track) => track.id === id));
-  for (const track of pins) rows.push(trackRow(track, state, metrics, ranks, true));
+  const pins = state.pinned
+    .flatMap((id) => tracks.filter((track) => track.id === id))
+    .map((track) => trackRow(track, state, metrics, ranks, true));
   const groups = byPart(ranks, left);
   for (const { rank, own } of groups) {
     const several = ranks.length > 1;
@@ -85,17 +89,24 @@ export function treeOf(
     }
     if (!folded) rows.push(...processRows(own, several ? 1 : 0, state, metrics, ranks));
   }
+  return {
+    rows,
+    height: stack(rows),
+    pins,
+    pinsHeight: stack(pins),
+    left,
+    hidden: tracks.filter((each) => state.hidden.has(each.id)).length,
+  };
+}
+
+/** One below another; returns how high they are. */
+function stack(rows: readonly TrackRow[]): number {
   let top = 0;
   for (const row of rows) {
     row.top = top;
     top += row.height;
   }
-  return {
-    rows,
-    height: top,
-    left,
-    hidden: tracks.filter((each) => state.hidden.has(each.id)).length,
-  };
+  return top;
 }
 
 function processRows(
@@ -166,7 +177,7 @@ function trackRow(
     kind: 'track',
     part: track.part,
     label: pinned
-      ? [rank?.label, track.process, track.label].filter(Boolean).join(' · ')
+      ? [rank?.label, track.label, track.process].filter(Boolean).join(' · ')
       : track.label,
     level: 0,
     top: 0,

@@ -5,26 +5,19 @@
 
 import type { WindowData } from '../../api/timelineWindow';
 import { isHidden, onWake } from '../../state/host';
+import { Feed } from './feed';
 import { drawHead, HEAD } from './head';
 import { Inks } from './inks';
 import { Motion } from './motion';
-import {
-  type Box,
-  drawArrows,
-  drawBox,
-  drawLine,
-  drawRange,
-  drawSticky,
-  drawZoomBox,
-} from './overlay';
+import { type Box, drawZoomBox } from './overlay';
 import { itemsWithin, type Scene } from './paint';
+import { drawOver, type Pane, panesOf } from './pane';
 import { Past } from './past';
-import { ABOVE, Picture, ratioNow, sized, type View } from './picture';
+import { ABOVE, Picture, ratioNow, sized } from './picture';
 import { type Hit, hitAt, placeOf } from './place';
 import { metricsOf, rowsBetween } from './rows';
 import { kept, lengthOf, type Span, sameSpan, timeAt } from './span';
 import type { StageEvents, StageInput } from './stageInput';
-import { Windows } from './windows';
 
 const ASK_MS = 40;
 const SETTLE_MS = 250;
@@ -40,10 +33,10 @@ export class Stage {
   /** A box that is being drawn, in pixels of the canvas. */
   box: readonly [x0: number, y0: number, x1: number, y1: number] | null = null;
   readonly motion: Motion;
-  private readonly windows: Windows;
-  private readonly overview: Windows;
+  private readonly feed: Feed;
   private readonly past = new Past();
   private readonly picture = new Picture();
+  private readonly pins = new Picture();
   private readonly inks: Inks;
   private revision = 0;
   private frame = 0;
@@ -68,12 +61,7 @@ export class Stage {
       this.settle();
       this.draw();
     };
-    this.windows = new Windows(events.ask, arrive, events.onError);
-    this.overview = new Windows(
-      events.ask,
-      () => this.draw(),
-      () => {},
-    );
+    this.feed = new Feed(events, arrive, () => this.draw());
     this.stopWake = onWake(() => {
       this.ask();
       this.draw();
@@ -84,8 +72,7 @@ export class Stage {
     cancelAnimationFrame(this.frame);
     clearTimeout(this.askTimer);
     clearTimeout(this.settleTimer);
-    this.windows.stop();
-    this.overview.stop();
+    this.feed.stop();
     this.stopWake();
   }
 
@@ -155,17 +142,28 @@ export class Stage {
     return timeAt(this.span, x, this.width);
   }
 
+  private get panes() {
+    return panesOf(this.input.tree, this.height, this.scroll);
+  }
+
+  /** Where the rows that scroll begin on the canvas. */
+  get top(): number {
+    return this.panes[1].top;
+  }
+
   /** `y` of the canvas. */
   hitAt(x: number, y: number): Hit | null {
     if (y < HEAD) return null;
+    const [pins, rest] = this.panes;
+    const pane = y < rest.top ? pins : rest;
     const field = {
-      rows: this.input.tree.rows,
+      rows: pane.rows,
       metrics: metricsOf(this.input.dense),
       span: this.span,
       width: this.width,
       dataOf: this.dataOf,
     };
-    return hitAt(field, this.timeAt(x), y - HEAD + this.scroll);
+    return hitAt(field, this.timeAt(x), y - pane.top + pane.scroll);
   }
 
   placeOf(track: number, depth: number) {
@@ -173,11 +171,7 @@ export class Stage {
   }
 
   dataOf = (track: number): WindowData | null =>
-    this.windows.best(track, this.span, this.width, this.input.key);
-
-  get busy(): boolean {
-    return this.windows.busy;
-  }
+    this.feed.best(this.input, track, this.span, this.width);
 
   /** Draws in the next frame; while it moves, in each. */
   draw(): void {
@@ -203,9 +197,14 @@ export class Stage {
     if (this.motion.moving) this.draw();
   }
 
-  private rowsOnScreen(above: number) {
-    const { rows } = this.input.tree;
-    return rowsBetween(rows, this.scroll - above, this.scroll + this.height - HEAD + above);
+  private rowsOnScreen(pane: Pane, beyond: number) {
+    return rowsBetween(pane.rows, pane.scroll - beyond, pane.scroll + pane.height + beyond);
+  }
+
+  private tracksOnScreen(beyond: number) {
+    return this.panes
+      .flatMap((pane) => this.rowsOnScreen(pane, beyond))
+      .flatMap((row) => row.tracks);
   }
 
   private ask(): void {
@@ -213,25 +212,9 @@ export class Stage {
     this.askTimer = setTimeout(() => {
       this.askTimer = undefined;
       if (this.width <= 0 || isHidden()) return;
-      const { whole, key, query, overview } = this.input;
-      const tracks = this.rowsOnScreen(ABOVE).flatMap((row) => row.tracks.map((each) => each.id));
-      const common = { whole, width: this.width, key, query };
-      const unique = [...new Set(tracks)];
-      if (unique.length > 0) {
-        this.windows.want({ ...common, span: this.motion.goal(this.span), tracks: unique });
-      }
-      // The picture of the whole waits: what is looked at comes first.
-      if (overview.length > 0 && !this.windows.busy) {
-        const tracks = overview.map((each) => each.id);
-        const asked = { ...common, query: this.input.overviewQuery, key: this.overviewKey() };
-        this.overview.want({ ...asked, span: whole, tracks });
-      }
+      const tracks = this.tracksOnScreen(ABOVE).map((track) => track.id);
+      this.feed.want(this.input, this.motion.goal(this.span), this.width, tracks);
     }, ASK_MS);
-  }
-
-  /** The whole keeps its colours whatever is looked for. */
-  private overviewKey(): string {
-    return JSON.stringify([this.input.overviewQuery, this.input.version]);
   }
 
   private settle(): void {
@@ -239,15 +222,14 @@ export class Stage {
     this.settleTimer = setTimeout(() => {
       if (this.motion.moving) return;
       this.ask();
-      const tracks = this.rowsOnScreen(0).flatMap((row) => row.tracks);
-      this.events.onSettle(this.span, itemsWithin(tracks, this.dataOf, this.span));
+      this.events.onSettle(this.span, itemsWithin(this.tracksOnScreen(0), this.dataOf, this.span));
     }, SETTLE_MS);
   }
 
-  private scene(above: number): Scene {
+  private scene(pane: Pane, beyond: number): Scene {
     const cache = new Map<number, WindowData | null>();
     return {
-      rows: this.rowsOnScreen(above),
+      rows: this.rowsOnScreen(pane, beyond),
       metrics: metricsOf(this.input.dense),
       dense: this.input.dense,
       palette: this.inks.palette(this.input.dark),
@@ -263,56 +245,44 @@ export class Stage {
   }
 
   private render(now: number, zooming: boolean): void {
-    const view = {
-      span: this.span,
-      width: this.width,
-      height: this.height - HEAD,
-      scroll: this.scroll,
-    };
-    this.picture.prepare(view, () => this.scene(ABOVE), this.revision, zooming, now);
+    const { input } = this;
     const ink = this.element.getContext('2d', { alpha: false });
     if (!ink) return;
     const ratio = ratioNow();
     sized(this.element, this.width, this.height, ratio);
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
-    const scene = this.scene(0);
-    ink.fillStyle = scene.palette.ground;
+    ink.fillStyle = this.inks.palette(input.dark).ground;
     ink.fillRect(0, 0, this.width, this.height);
-    this.picture.copy(ink, view, HEAD);
-    this.over(ink, scene, view);
-    this.events.onScroll(this.scroll);
-  }
-
-  private over(ink: CanvasRenderingContext2D, scene: Scene, screen: View): void {
-    const { input } = this;
-    const { rows } = input.tree;
-    ink.save();
-    ink.translate(0, HEAD);
-    ink.beginPath();
-    ink.rect(0, 0, this.width, screen.height);
-    ink.clip();
-    ink.font = scene.font;
-    ink.textBaseline = 'middle';
-    ink.textAlign = 'left';
-    drawSticky(ink, scene, screen);
-    for (const step of input.steps) drawLine(ink, screen, step.start, scene.token('line'), [2, 3]);
-    if (input.range) drawRange(ink, scene, screen, input.range);
-    for (const marker of input.markers) {
-      drawLine(ink, screen, marker.time, scene.token('warning'), []);
+    for (const pane of this.panes) {
+      if (pane.height > 0) this.renderPane(ink, pane, now, zooming);
     }
-    drawArrows(ink, scene, screen, rows, input.arrows);
-    if (this.hover) drawBox(ink, scene, screen, rows, this.hover, false);
-    if (input.selected) drawBox(ink, scene, screen, rows, input.selected, true);
-    if (this.pointer !== null) drawLine(ink, screen, this.pointer, scene.token('ink3'), [1, 3]);
-    ink.restore();
     ink.font = this.inks.font(false);
     ink.textBaseline = 'middle';
     ink.textAlign = 'left';
-    const overview = input.overview.flatMap((track) => {
-      const data = this.overview.best(track.id, input.whole, this.width, this.overviewKey());
-      return data ? [{ track, data }] : [];
-    });
+    const scene = this.scene(this.panes[1], 0);
+    const overview = this.feed.overview(input, this.width);
     drawHead(ink, scene, this.width, { ...input, span: this.span, overview });
     if (this.box) drawZoomBox(ink, scene, this.box);
+    this.events.onScroll(this.scroll);
+  }
+
+  private renderPane(
+    ink: CanvasRenderingContext2D,
+    pane: Pane,
+    now: number,
+    zooming: boolean,
+  ): void {
+    const { height, scroll } = pane;
+    const view = { span: this.span, width: this.width, height, scroll };
+    const picture = pane.pinned ? this.pins : this.picture;
+    picture.prepare(view, () => this.scene(pane, ABOVE), this.revision, zooming, now);
+    ink.save();
+    ink.translate(0, pane.top);
+    ink.beginPath();
+    ink.rect(0, 0, this.width, height);
+    ink.clip();
+    picture.copy(ink, view);
+    drawOver(ink, this.scene(pane, 0), view, pane, this.input, this.hover, this.pointer);
+    ink.restore();
   }
 }

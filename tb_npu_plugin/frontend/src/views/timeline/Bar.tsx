@@ -8,7 +8,7 @@ import { t } from '../../i18n';
 import { formatDuration } from '../../lib/format';
 import { selectionQuery } from '../../state/query';
 import { navigate, params } from '../../state/route';
-import { parseSpan } from './link';
+import { formatShifts, parseSpan } from './link';
 import { Marks } from './Marks';
 import { alignmentOf } from './model';
 import { savePicture } from './picture';
@@ -127,6 +127,7 @@ function More({ board }: { board: Board }) {
     from: Math.round(span[0]),
     to: Math.round(span[1]),
     tracks: board.tracks,
+    shift: formatShifts(board.shifts),
   });
   const toggle = (text: string, on: boolean, set: () => void, note = '') => (
     <label class="option check">

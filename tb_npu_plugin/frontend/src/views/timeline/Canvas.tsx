@@ -3,15 +3,18 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { getBytes } from '../../api/client';
 import { Gestures } from '../../charts/timeline/gestures';
 import { HEAD, MAP, markerAt, stepAt } from '../../charts/timeline/head';
+import { panesOf } from '../../charts/timeline/pane';
 import { rowsBetween } from '../../charts/timeline/rows';
 import { around, kept, type Span } from '../../charts/timeline/span';
 import { Stage } from '../../charts/timeline/stage';
 import type { StageInput } from '../../charts/timeline/stageInput';
+import type { AskWindow } from '../../charts/timeline/windows';
 import { useTheme } from '../../charts/useTheme';
 import { hideHover, showHover } from '../../components/HoverCard';
 import { t } from '../../i18n';
+import { waiting } from '../../state/asker';
 import { selectionQuery } from '../../state/query';
-import { params } from '../../state/route';
+import { navigate, params } from '../../state/route';
 import { version } from '../../state/session';
 import { clickedSlice, hoverOf } from './hover';
 import { Corner, Labels } from './Labels';
@@ -31,6 +34,7 @@ interface Props {
 
 /** Rows of names that are there beyond the screen. */
 const OVERSCAN = 300;
+const SCROLL_MS = 300;
 
 export function Canvas(props: Props) {
   const { board } = props;
@@ -65,6 +69,13 @@ export function Canvas(props: Props) {
     arrows: board.arrows,
   };
   latest.current = { props, writeSpan, input };
+  const toReveal = useRef<string | null>(null);
+  const { detail } = board;
+  if (detail && detail.id === toReveal.current) {
+    toReveal.current = null;
+    board.wanted.current = { track: detail.track, depth: detail.depth };
+  }
+  const writeScroll = useWrittenScroll();
   const keys = useKeys(board, canvas, scroller, props.onKeys);
 
   useLayoutEffect(() => {
@@ -73,8 +84,7 @@ export function Canvas(props: Props) {
     if (!element || !box) return;
     const span = parseSpan(params.peek().w) ?? board.whole;
     const stage = new Stage(element, input, span, {
-      ask: (asked, signal) =>
-        getBytes('timeline/window', { ...selectionQuery(), ...asked }, signal),
+      ask: askWindow,
       onError: (error) => latest.current.props.onError(error),
       onLegend: (legend) => latest.current.props.onLegend(legend),
       onSettle: (settled, items) => {
@@ -95,6 +105,10 @@ export function Canvas(props: Props) {
     observer.observe(box);
     observer.observe(element);
     measure();
+    const { y, slice } = params.peek();
+    if (y) box.scrollTop = Number(y) || 0;
+    // A slice without a place on screen is brought there once it is known.
+    else if (slice) toReveal.current = slice;
     return () => {
       observer.disconnect();
       stage.stop();
@@ -111,7 +125,7 @@ export function Canvas(props: Props) {
     const box = scroller.current;
     if (!place || !box || height === 0) return;
     board.wanted.current = null;
-    scrollTo(box, place.top, place.height);
+    scrollTo(box, head, place.top, place.height);
   });
 
   const gestures = useRef<Gestures | null>(null);
@@ -160,6 +174,7 @@ export function Canvas(props: Props) {
   }, []);
 
   const shown = rowsBetween(tree.rows, first - OVERSCAN, first + height + OVERSCAN);
+  const [{ height: pins }, { top: head }] = panesOf(tree, height, 0);
   const words = t.value.timeline;
   return (
     <div
@@ -169,18 +184,24 @@ export function Canvas(props: Props) {
       onScroll={(event) => {
         const top = event.currentTarget.scrollTop;
         board.stage.current?.scrollTo(top);
+        writeScroll(top);
         if (Math.abs(top - first) > OVERSCAN / 2) setFirst(top);
       }}
     >
       <div class="tl-sticky" style={`height:${height}px`}>
         <div class="tl-names">
           <Corner board={board} />
+          {pins > 0 && (
+            <div class="tl-pins" style={`height:${pins}px`}>
+              <Labels board={board} rows={tree.pins} />
+            </div>
+          )}
           <div class="tl-names-body">
             <div
               ref={names}
               onFocusIn={(event) => {
                 const name = (event.target as HTMLElement).closest<HTMLElement>('.tl-name');
-                if (name && scroller.current) scrollTo(scroller.current, name.offsetTop, 24);
+                if (name && scroller.current) scrollTo(scroller.current, head, name.offsetTop, 24);
               }}
             >
               <Labels board={board} rows={shown} />
@@ -209,17 +230,40 @@ export function Canvas(props: Props) {
           onBlur={keys.blur}
         />
       </div>
-      <div style={`height:${Math.max(0, tree.height + HEAD - height)}px`} />
+      <div style={`height:${Math.max(0, tree.height + head - height)}px`} />
       {tree.rows.length === 0 && <p class="quiet tl-none">{words.noTracks}</p>}
     </div>
   );
 }
 
+/** The place of the rows in the address, once scrolling pauses. */
+function useWrittenScroll(): (top: number) => void {
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  return (top) => {
+    clearTimeout(timer.current);
+    timer.current = setTimeout(
+      () => navigate({ y: top > 0 ? String(Math.round(top)) : null }, 'replace'),
+      SCROLL_MS,
+    );
+  };
+}
+
 /** Brings a row into the middle, where it cannot be seen. */
-function scrollTo(box: HTMLElement, top: number, height: number): void {
-  const room = box.clientHeight - HEAD;
+function scrollTo(box: HTMLElement, head: number, top: number, height: number): void {
+  const room = box.clientHeight - head;
   const inside = top >= box.scrollTop && top + height <= box.scrollTop + room;
   if (!inside) box.scrollTop = Math.max(0, top - room / 2);
+}
+
+/** Shown under the bar while it lasts, as every question is. */
+async function askWindow(...[asked, signal]: Parameters<AskWindow>): Promise<ArrayBuffer> {
+  waiting.value++;
+  try {
+    return await getBytes('timeline/window', { ...selectionQuery(), ...asked }, signal);
+  } finally {
+    waiting.value--;
+  }
 }
 
 function leave(stage: Stage): void {

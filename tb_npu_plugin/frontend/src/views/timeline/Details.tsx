@@ -8,7 +8,7 @@ import { Failure } from '../../components/Failure';
 import { Skeleton } from '../../components/Skeleton';
 import { LongText } from '../../components/Text';
 import { t } from '../../i18n';
-import { exact, formatDuration, formatRatio } from '../../lib/format';
+import { exact, formatDuration, formatInt, formatRatio } from '../../lib/format';
 import { elide, visible } from '../../lib/text';
 import { isKnownView } from '../../state/known';
 import { navigate } from '../../state/route';
@@ -124,7 +124,7 @@ function Around({ board, detail }: { board: Board; detail: SliceDetail }) {
           ),
       )}
       {detail.flows.length > 0 && (
-        <Line label={`${words.arrows} (${detail.flows.length})`}>
+        <Line label={`${words.arrows} (${formatInt(detail.flows_total)})`}>
           <ul class="tl-flows">
             {detail.flows.slice(0, 20).map((flow, at) => (
               <li key={at}>

@@ -101,18 +101,11 @@ export function arrowsOf(slice: SliceDetail, shifts: ReadonlyMap<number, number>
   });
 }
 
-export function allArrows(
-  flows: readonly TimelineFlow[],
-  shifts: ReadonlyMap<number, number>,
-): Arrow[] {
-  const shifted = (track: number, time: number) => time + (shifts.get(partOf(track)) ?? 0);
+/** Their times come as they are shown. */
+export function allArrows(flows: readonly TimelineFlow[]): Arrow[] {
   return flows.map((flow) => ({
-    from: {
-      track: flow.from_track,
-      depth: flow.from_depth,
-      time: shifted(flow.from_track, flow.start),
-    },
-    to: { track: flow.to_track, depth: flow.to_depth, time: shifted(flow.to_track, flow.end) },
+    from: { track: flow.from_track, depth: flow.from_depth, time: flow.start },
+    to: { track: flow.to_track, depth: flow.to_depth, time: flow.end },
     strong: false,
   }));
 }

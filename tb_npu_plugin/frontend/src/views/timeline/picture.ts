@@ -1,6 +1,6 @@
 /** The view as a picture: the canvas, with the names of its rows beside it. */
-import { HEAD } from '../../charts/timeline/head';
 import { writeIn } from '../../charts/timeline/paint';
+import { panesOf } from '../../charts/timeline/pane';
 import { rowsBetween } from '../../charts/timeline/rows';
 import type { Board } from './useBoard';
 
@@ -22,18 +22,22 @@ export function savePicture({ stage, tree }: Board): void {
   ink.fillStyle = colour('panel');
   ink.fillRect(0, 0, width + NAMES, height);
   ink.drawImage(element, NAMES, 0, width, height);
-  ink.beginPath();
-  ink.rect(0, HEAD, NAMES, height - HEAD);
-  ink.clip();
   ink.textBaseline = 'middle';
-  for (const row of rowsBetween(tree.rows, scroll, scroll + height - HEAD)) {
-    const top = row.top - scroll + HEAD;
-    ink.font = `${row.kind === 'track' ? '' : '600 '}11px ${style.fontFamily}`;
-    ink.fillStyle = colour('line');
-    ink.fillRect(0, top + row.height - 1, NAMES, 1);
-    ink.fillStyle = colour(row.kind === 'track' ? 'ink2' : 'ink');
-    const left = 6 + row.level * 10;
-    writeIn(ink, row.label, left, top + Math.min(row.height / 2, 12), NAMES - left);
+  for (const pane of panesOf(tree, height, scroll)) {
+    ink.save();
+    ink.beginPath();
+    ink.rect(0, pane.top, NAMES, pane.height);
+    ink.clip();
+    for (const row of rowsBetween(pane.rows, pane.scroll, pane.scroll + pane.height)) {
+      const top = row.top - pane.scroll + pane.top;
+      ink.font = `${row.kind === 'track' ? '' : '600 '}11px ${style.fontFamily}`;
+      ink.fillStyle = colour('line');
+      ink.fillRect(0, top + row.height - 1, NAMES, 1);
+      ink.fillStyle = colour(row.kind === 'track' ? 'ink2' : 'ink');
+      const left = 6 + row.level * 10;
+      writeIn(ink, row.label, left, top + Math.min(row.height / 2, 12), NAMES - left);
+    }
+    ink.restore();
   }
   picture.toBlob((blob) => {
     if (!blob) return;

@@ -37,6 +37,7 @@ import {
   tracksParam,
   wholeOf,
 } from './model';
+import { useOtherSelection } from './useOtherSelection';
 
 export interface Board {
   data: Timeline;
@@ -101,8 +102,9 @@ export function useBoard(data: Timeline): Board {
   }, [detail, clicked, slice, shifts]);
 
   const flows = useFlows(now.arrows === '1', tracks, now.w, whole, shifts);
+  useOtherSelection(data.base_ns);
   const arrows = useMemo(
-    () => [...allArrows(flows?.flows ?? [], shifts), ...(detail ? arrowsOf(detail, shifts) : [])],
+    () => [...allArrows(flows?.flows ?? []), ...(detail ? arrowsOf(detail, shifts) : [])],
     [flows, detail, shifts],
   );
   const part = slice ? partOfSlice(slice) : (data.ranks[0]?.part ?? 0);
@@ -154,7 +156,12 @@ export function useBoard(data: Timeline): Board {
     change: (next) => navigate(treePatch({ ...state, ...next }), 'replace'),
     select,
     reveal,
-    setRange: (next) => navigate({ range: next && formatSpan(next) }, 'replace'),
+    setRange: (next) => {
+      // The first look at a range is by name: what took its time.
+      const first =
+        next && !range ? { group: 'name', sort: null, columns: null, offset: null } : {};
+      navigate({ range: next && formatSpan(next), ...first }, 'replace');
+    },
     shiftOf,
   };
 }
@@ -168,14 +175,14 @@ function useFlows(
   shifts: ReadonlyMap<number, number>,
 ) {
   const [from, to] = parseSpan(w) ?? whole;
-  const by = [...shifts.values(), 0];
   const { reply } = useReply<FlowsReply>(
     on ? 'timeline/flows' : null,
     {
       ...selectionQuery(),
       tracks,
-      from: Math.round(from - Math.max(...by)),
-      to: Math.round(to - Math.min(...by)),
+      from: Math.round(from),
+      to: Math.round(to),
+      shift: formatShifts(shifts),
       limit: 500,
     },
     true,

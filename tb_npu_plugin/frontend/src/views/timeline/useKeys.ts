@@ -28,7 +28,7 @@ export function useKeys(
   const run = (command: Command) => {
     const now = held.current;
     const root = canvas.current?.closest('.timeline-view');
-    const page = (scroller.current?.clientHeight ?? 0) - HEAD - 20;
+    const page = (scroller.current?.clientHeight ?? 0) - (now.stage.current?.top ?? HEAD) - 20;
     const acts: Record<Command, () => void> = {
       fit: () => fit(now),
       whole: () => now.stage.current?.show(now.whole),
@@ -103,8 +103,13 @@ function selectFirst({ stage, tree, select, slice }: Board): void {
   const { current } = stage;
   if (!current || slice) return;
   const middle = (current.span[0] + current.span[1]) / 2;
-  const rows = rowsBetween(tree.rows, current.scroll, current.scroll + current.height - HEAD);
-  for (const track of rows.flatMap((row) => row.tracks)) {
+  const rows = rowsBetween(
+    tree.rows,
+    current.scroll,
+    current.scroll + current.height - current.top,
+  );
+  const whole = rows.filter((row) => row.top >= current.scroll);
+  for (const track of whole.flatMap((row) => row.tracks)) {
     const data = current.dataOf(track.id);
     const lane = data?.lanes.get(track.id)?.find((each) => each.depth === 0);
     if (!data || !lane || lane.end === lane.first) continue;
