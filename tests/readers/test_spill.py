@@ -8,8 +8,10 @@ import duckdb
 import numpy as np
 import pytest
 
+from tb_npu_plugin.backend.ingest import _write
 from tb_npu_plugin.backend.readers import spill
-from tb_npu_plugin.backend.readers.spill import Spill, Texts, memory_at_most
+from tb_npu_plugin.backend.readers.base import Rows
+from tb_npu_plugin.backend.readers.spill import Spill, Texts, memory_at_most, with_more_memory
 
 
 @pytest.fixture
@@ -79,3 +81,28 @@ def test_memory_is_lowered_for_a_block(
     assert now() == int(limit[:-2])
     found = con.execute("SELECT current_setting('disabled_optimizers')").fetchall()
     assert found == [("limit_pushdown",)]
+
+
+def test_a_table_that_needs_more_memory_is_tried_once_more(tmp_path: Path) -> None:
+    """Not with a limit that never suffices, and after what the reader itself mends."""
+    con = duckdb.connect()
+    con.execute("SET temp_directory=''")
+    sql = "SELECT range AS n, hash(range) AS h FROM range(2000000) ORDER BY h"
+    asked: list[bool] = []
+
+    def again(error: duckdb.Error | None) -> bool:
+        asked.append(error is not None)
+        return False
+
+    for size, fits in (("16MB", False), ("600MB", True)):
+        con.execute("SET memory_limit='16MB'")
+        asked.clear()
+        (rows,) = with_more_memory(con, [Rows("big", lambda: sql, again)], size)
+        if fits:
+            assert _write(con, rows, tmp_path / "big.parquet") == 2_000_000
+            assert asked == [True, False]
+        else:
+            with pytest.raises(duckdb.OutOfMemoryException):
+                _write(con, rows, tmp_path / "big.parquet")
+            assert asked == [True, True]
+    con.close()

@@ -18,7 +18,7 @@ from tb_npu_plugin.backend.readers.db_slices import (
 )
 from tb_npu_plugin.backend.readers.db_strings import API_LEVELS, load_enum, load_strings
 from tb_npu_plugin.backend.readers.db_tracks import TimelineRows
-from tb_npu_plugin.backend.readers.spill import memory_at_most
+from tb_npu_plugin.backend.readers.spill import memory_at_most, with_more_memory
 from tb_npu_plugin.backend.readers.trace_tables import MEMORY, READ, TraceTables
 
 VERSION = 1000 * profiler_db.VERSION + 2
@@ -34,7 +34,7 @@ def matches(name: str) -> bool:
 def read(source: Source) -> Iterator[Rows]:
     """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
     with memory_at_most(source.con, MEMORY):
-        yield from read_whole(source, tables)
+        yield from with_more_memory(source.con, read_whole(source, tables))
 
 
 def tables(db: Database) -> Iterator[Rows]:

@@ -19,7 +19,7 @@ from tb_npu_plugin.backend.readers.db_memory import memory
 from tb_npu_plugin.backend.readers.db_operators import operators
 from tb_npu_plugin.backend.readers.db_statistics import api_statistics, op_statistics
 from tb_npu_plugin.backend.readers.db_strings import load_strings
-from tb_npu_plugin.backend.readers.spill import memory_at_most
+from tb_npu_plugin.backend.readers.spill import memory_at_most, with_more_memory
 
 VERSION = 1
 #: The database engine's share of memory: the rest is for numbers on their way to it.
@@ -44,7 +44,7 @@ def matches(name: str) -> bool:
 def read(source: Source) -> Iterator[Rows]:
     """Yield every table that the database has rows for; the small and most wanted ones first."""
     with memory_at_most(source.con, MEMORY):
-        yield from read_whole(source, tables)
+        yield from with_more_memory(source.con, read_whole(source, tables))
     if source.path.name.startswith("ascend_mindspore"):
         _only_half(source)
 

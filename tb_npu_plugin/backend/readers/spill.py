@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ import duckdb
 import numpy as np
 
 from tb_npu_plugin.backend.readers.arrays import register, unregister
-from tb_npu_plugin.backend.readers.base import scalar
+from tb_npu_plugin.backend.readers.base import Rows, scalar
 from tb_npu_plugin.backend.readers.csv_file import ident, literal
 
+#: The database's share of memory where a table needs more than the usual.
+MORE_MEMORY = "500MB"
 #: Rows held in Python before they go to a part.
 BATCH_ROWS = 100_000
 #: Texts whose codes are remembered.
@@ -40,6 +43,33 @@ def memory_at_most(con: duckdb.DuckDBPyConnection, size: str) -> Iterator[None]:
         con.execute(f"SET disabled_optimizers='{optimizers}'")
         if _bytes(before) > _bytes(size):
             con.execute(f"SET memory_limit='{_bytes(before)}B'")
+
+
+def with_more_memory(
+    con: duckdb.DuckDBPyConnection, tables: Iterable[Rows], size: str = MORE_MEMORY
+) -> Iterator[Rows]:
+    """``tables``, each tried once more with the limit raised to ``size`` where its sort or join needs
+    more than :func:`memory_at_most` left it: very big files do."""
+    for rows in tables:
+        yield replace(rows, again=_again(con, rows, size))
+
+
+def _again(
+    con: duckdb.DuckDBPyConnection, rows: Rows, size: str
+) -> Callable[[duckdb.Error | None], bool]:
+    tried = False
+
+    def again(error: duckdb.Error | None) -> bool:
+        nonlocal tried
+        if rows.again(error):
+            return True
+        if not isinstance(error, duckdb.OutOfMemoryException) or tried:
+            return False
+        tried = True
+        con.execute(f"SET memory_limit='{size}'")
+        return True
+
+    return again
 
 
 @contextmanager
