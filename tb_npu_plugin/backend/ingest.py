@@ -51,21 +51,23 @@ def ingest(
     on_early: Callable[[str], None] = lambda _table: None,
     on_connection: Callable[[duckdb.DuckDBPyConnection], None] = lambda _con: None,
     on_progress: Callable[[float], None] = lambda _done: None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> Ingested:
     """Read ``job``'s file unless another process did meanwhile; returns what is in the cache.
 
     ``on_early`` is told of tables that can be used before the file is read in full,
     ``on_progress`` of how far readers are that tell it themselves (0 to 1). Errors of the file are
-    findings; an unforeseen one is the finding ``reader-failed``.
+    findings; an unforeseen one is the finding ``reader-failed``. Raises Cancelled, and leaves nothing,
+    where ``cancelled`` says so after the file was read or given up.
     """
     cache = _cache(job.cache)
     if job.origin:
         origin = reader_named(job.reader).FROM
         first = msgspec.structs.replace(job, reader=origin, fingerprint=job.origin, origin="")
-        ingest(first, on_connection=on_connection, on_progress=on_progress)
+        ingest(first, on_connection=on_connection, on_progress=on_progress, cancelled=cancelled)
     for attempt in range(ATTEMPTS):
         try:
-            return _ingest(job, cache, on_early, on_connection, on_progress)
+            return _ingest(job, cache, on_early, on_connection, on_progress, cancelled)
         except (CacheVanished, FileNotFoundError):  # cleared by someone meanwhile: start over
             if attempt == ATTEMPTS - 1 or not Path(os.fsdecode(job.path)).exists():
                 raise
@@ -80,6 +82,10 @@ def _cache(directory: str) -> Cache:
     return Cache(directory)
 
 
+class Cancelled(Exception):
+    """Nobody waits for the result any more."""
+
+
 class CacheVanished(OSError):
     """The directory that an entry was being written to is gone."""
 
@@ -90,6 +96,7 @@ def _ingest(
     on_early: Callable[[str], None],
     on_connection: Callable[[duckdb.DuckDBPyConnection], None],
     on_progress: Callable[[float], None],
+    cancelled: Callable[[], bool],
 ) -> Ingested:
     with cache.writing_or_found(job.capture_id, job.fingerprint) as (found, target):
         if found is not None:
@@ -97,6 +104,8 @@ def _ingest(
         assert target is not None
         started = time.monotonic()
         done = _read(job, cache, target, on_early, on_connection, on_progress)
+        if cancelled():  # what the reader made of it is no property of the file
+            raise Cancelled
         if not target.exists():
             raise CacheVanished(f"{target} was removed")
         done.seconds = round(time.monotonic() - started, 3)

@@ -18,7 +18,7 @@ from typing import Any
 import duckdb
 import msgspec
 
-from tb_npu_plugin.backend.ingest import Job, ingest
+from tb_npu_plugin.backend.ingest import Cancelled, Job, ingest
 
 NICENESS = 10
 PROGRESS_SECONDS = 0.25
@@ -61,8 +61,11 @@ def _serve() -> None:
                     lambda table: send(event="early", table=table),
                     watch.connection,
                     watch.progress,
+                    told_to_end.is_set,
                 )
                 send(event="done", result=done)
+            except Cancelled:
+                return
             except Exception as error:  # the cache itself failed: report, stay alive
                 send(event="failed", error=f"{type(error).__name__}: {error}")
         if told_to_end.is_set():

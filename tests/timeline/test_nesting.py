@@ -33,7 +33,7 @@ def test_a_marker_that_overlaps_the_frame_it_began_in() -> None:
         (0, 0, 100, "train"), (1, 10, 20, "step()"), (2, 15, 90, "Step"), (3, 30, 60, "op")
     )
     assert found.parents.tolist() == [-1, 0, 0, 2], "the step is part of train(), not of step()"
-    assert found.selves().tolist() == [15, 10, 45, 30]
+    assert found.selves().tolist() == [20, 10, 45, 30]
 
 
 def test_depths_and_time_agree_where_everything_nests() -> None:
@@ -53,6 +53,7 @@ def test_depths_and_time_agree_where_everything_nests() -> None:
     slices.sort()
     fast = look(*slices)
     starts, ends = fast.starts, fast.ends
-    parents, levels = nesting._one_by_one(starts, ends)
+    parents, levels, inner = nesting._one_by_one(starts, ends)
+    assert fast.inner.tolist() == inner.tolist()
     assert fast.parents.tolist() == parents.tolist()
     assert fast.levels.tolist() == levels.tolist() == [s[0] for s in slices]

@@ -63,6 +63,16 @@ def parsed(body: bytes) -> tuple[dict[str, Any], dict[str, np.ndarray[Any, Any]]
     return header, columns
 
 
+def drawn_slices(sel: Selected, wanted: Window) -> dict[int, int]:
+    """Track -> slices drawn in a window."""
+    header, column = parsed(window(sel, wanted))
+    drawn: dict[int, int] = {}
+    for track, _depth, first, count in header["lanes"]:
+        number = int(column["count"][first : first + count].sum())
+        drawn[track] = drawn.get(track, 0) + number
+    return drawn
+
+
 def test_tracks_of_the_real_job(text: Selected) -> None:
     view = timeline(text)
     assert view.base_ns == str(BASE)
@@ -375,11 +385,7 @@ def test_a_trace_of_torch(shared: Path, opened: Callable[[Path], Captures]) -> N
         view = timeline(sel)
         if view.base_ns is None:
             continue
-        header, column = parsed(window(sel, Window(0, view.end + 1, 1000)))
-        drawn: dict[int, int] = {}
-        for track, _depth, first, count in header["lanes"]:
-            number = int(column["count"][first : first + count].sum())
-            drawn[track] = drawn.get(track, 0) + number
+        drawn = drawn_slices(sel, Window(0, view.end + 1, 1000))
         assert drawn == {t.id: t.slices for t in view.tracks if t.slices}
 
 

@@ -139,6 +139,15 @@ def scalar(con: duckdb.DuckDBPyConnection, sql: str) -> Any:
     return rows[0][0] if rows else None
 
 
+def end_sql(start: str, duration: str) -> str:
+    """When a slice ends, in whole ns; absurd durations are cut, so that the sum is a number still.
+
+    In integers: a double holds epoch times only to 250 ns.
+    """
+    length = f"least(greatest(coalesce(floor({duration}), 0), 0), 4e18)"
+    return f"({start} + CAST({length} AS BIGINT))"
+
+
 def parquet(path: str) -> str:
     """Table expression over one Parquet file, with ``file_row_number``."""
     return f"read_parquet({literal(path)}, file_row_number=true, hive_partitioning=false)"

@@ -25,7 +25,7 @@ from tb_npu_plugin.backend.slice_index import (
 #: Slices in memory at a time, in the database's vectors of 2,048; and blocks of slices.
 _VECTORS = 128
 _CHUNK_BLOCKS = 4096
-#: Beyond this no time is one; sums of two such still fit.
+#: Beyond this no time is one.
 _FAR = 2**62
 
 
@@ -74,7 +74,7 @@ def _write_rows(
     ):
         while len(part := con.fetch_df_chunk(_VECTORS)):
             start = np.clip(part["start_ns"].to_numpy(np.int64), -_FAR, _FAR)
-            length = np.clip(np.floor(part["dur_ns"].to_numpy(float)), 0, _FAR).astype(np.int64)
+            length = np.clip(np.floor(part["dur_ns"].to_numpy(float)), 0, 4e18).astype(np.int64)
             start.tofile(starts)
             (start + length).tofile(ends)
             part["code"].to_numpy(np.int32).tofile(codes)

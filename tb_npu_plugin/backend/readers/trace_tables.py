@@ -10,7 +10,7 @@ import duckdb
 import numpy as np
 
 from tb_npu_plugin.backend.readers.arrays import register, unregister
-from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
+from tb_npu_plugin.backend.readers.base import Rows, Source, end_sql, scalar
 from tb_npu_plugin.backend.readers.columns import Columns
 from tb_npu_plugin.backend.readers.spill import Spill, one_thread
 from tb_npu_plugin.backend.readers.trace_index import build_index
@@ -109,8 +109,7 @@ class TraceTables:
         return deepest
 
     def _tracks(self, depths: dict[int, int]) -> str:
-        slices = self._spans(self.rows.slices, "start_ns", "start_ns + greatest(coalesce(CAST("
-                             "floor(dur_ns) AS BIGINT), 0), 0)")  # fmt: skip
+        slices = self._spans(self.rows.slices, "start_ns", end_sql("start_ns", "dur_ns"))
         points = self._spans(self.rows.counters, "time_ns", "time_ns")
         columns = Columns(self.con, TRACKS)
         for number, t in enumerate(self.tracks):

@@ -32,23 +32,24 @@ class Series:
 @lru_cache(maxsize=64)
 def series_of(store: Store, path: str) -> tuple[Series, ...]:
     """The series of a file, by track."""
+    valued = f"{parquet(path)} WHERE isfinite(value) AND time_ns IS NOT NULL"
+    keys = "track, coalesce(name, '') AS name, coalesce(series, '') AS series"
     with closing(store.cursor()) as cursor:
+        called = cursor.execute(
+            f"SELECT DISTINCT {keys} FROM {valued} ORDER BY track, name, series"
+        ).fetchall()
+        # Numbers, not names: numpy holds texts as wide as the longest.
         rows = cursor.execute(
-            f"SELECT track, name, series, time_ns, value FROM {parquet(path)} "
-            "WHERE isfinite(value) AND time_ns IS NOT NULL "
-            "ORDER BY track, name, series, time_ns, file_row_number"
+            f"SELECT dense_rank() OVER (ORDER BY track, name, series) AS n, time_ns, value "
+            f"FROM (SELECT {keys}, time_ns, value, file_row_number AS row FROM {valued}) "
+            "ORDER BY n, time_ns, row"
         ).fetchnumpy()
-    names = np.ma.filled(rows["name"], "").astype(str)
-    parts = np.ma.filled(rows["series"], "").astype(str)
-    tracks, times = np.asarray(rows["track"]), np.asarray(rows["time_ns"]).astype(np.int64)
+    times = np.asarray(rows["time_ns"]).astype(np.int64)
     values = np.asarray(rows["value"]).astype(np.float64)
-    if not len(tracks):
-        return ()
-    new = (tracks[1:] != tracks[:-1]) | (names[1:] != names[:-1]) | (parts[1:] != parts[:-1])
-    bounds = [0, *(np.flatnonzero(new) + 1).tolist(), len(tracks)]
+    bounds = np.searchsorted(np.asarray(rows["n"]), np.arange(1, len(called) + 2)).tolist()
     return tuple(
-        Series(int(tracks[a]), *_called(str(names[a]), str(parts[a])), times[a:b], values[a:b])
-        for a, b in pairwise(bounds)
+        Series(int(track), *_called(name, series), times[a:b], values[a:b])
+        for (track, name, series), (a, b) in zip(called, pairwise(bounds), strict=True)
     )
 
 

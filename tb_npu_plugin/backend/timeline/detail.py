@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import closing
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -19,20 +20,16 @@ from tb_npu_plugin.backend.results.timeline import (
 )
 from tb_npu_plugin.backend.schema import NO_ID
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.slice_index import INSTANTS
+from tb_npu_plugin.backend.slice_index import INSTANTS, SliceIndex
 from tb_npu_plugin.backend.timeline.files import TraceFile, Track, base_of, slice_at, trace_files
-from tb_npu_plugin.backend.timeline.flows import flows_of_slice, incoming
-from tb_npu_plugin.backend.timeline.places import (
-    at_moment,
-    deepest,
-    nested_ns,
-    parent_of,
-    reference,
-)
+from tb_npu_plugin.backend.timeline.flows import flows_of_slice, launches
+from tb_npu_plugin.backend.timeline.nesting import self_ns
+from tb_npu_plugin.backend.timeline.places import callers, deepest, parent_of, reference
 from tb_npu_plugin.backend.timeline.steps import step_of
 
 _STACK = "Call stack"
 _FACT_CHARS = 4000
+_MOST_CALLERS = 500
 
 
 def detail(sel: Selected, name: str) -> SliceDetail:
@@ -62,7 +59,7 @@ def detail(sel: Selected, name: str) -> SliceDetail:
         start=start - base,
         duration=duration,
         end=end - base,
-        self=None if duration is None else max(0.0, duration - nested_ns(index, row)),
+        self=None if duration is None else duration - (end - start) + self_ns(index, row),
         step=None if step < 0 else step,
         where=f"{file.rank_label} · {track.where}",
         facts=facts,
@@ -113,14 +110,9 @@ def _facts(args: str | None) -> tuple[list[SliceFact], list[str]]:
 
 
 def _callers(file: TraceFile, row: int) -> list[str]:
-    """The slices around a Python function, innermost first."""
-    index = file.index
-    names: list[str] = []
-    outer = parent_of(index, row)
-    while outer is not None:
-        names.append(index.names[index.codes[outer]])
-        outer = parent_of(index, outer)
-    return names
+    """The slices around a slice, innermost first."""
+    names, codes = file.index.names, file.index.codes
+    return [names[codes[outer]] for outer in islice(callers(file.index, row), _MOST_CALLERS)]
 
 
 def _siblings(file: TraceFile, row: int) -> Siblings:
@@ -154,39 +146,59 @@ def _same(file: TraceFile, row: int, step: int, base: int) -> SliceRef | None:
 
 
 def _gap(sel: Selected, file: TraceFile, row: int) -> SliceGap:
-    """Idle time of the track before an outermost slice, and why the host had it wait."""
-    index, lane = file.index, file.index.lane_at(row)
-    if row == int(lane["first"]):
+    """Idle time of the track before an outermost slice, and whether the host had it wait."""
+    index = file.index
+    start, before = int(index.starts[row]), _busy_until(index, row)
+    if before is None:
         return SliceGap(None, "")
-    start, before = int(index.starts[row]), int(index.ends[row - 1])
-    gap = start - before
-    if gap <= 0:
-        return SliceGap(0.0, "")
-    issued = incoming(file, row)
-    if issued is None or file.track(issued[0]) is None:
-        return SliceGap(float(gap), "")
-    caller = deepest(index, *issued)
-    name = "" if caller is None else index.names[index.codes[caller]]
-    if issued[1] <= before:
-        waited = wording.duration(start - issued[1])
-        return SliceGap(float(gap), sel.word(
+    gap = float(max(0, start - before))
+    arrows = launches(file, row) if gap else []
+    if not arrows:
+        return SliceGap(gap, "")
+    first, last = arrows[0], arrows[-1]
+    name = _name_at(file, *first)
+    if last[1] <= before:
+        waited = wording.duration(start - first[1])
+        return SliceGap(gap, sel.word(
             f"{name} had issued it {waited} before it began: the host was not late.",
             f"{name} 在其开始前 {waited} 已下发：主机没有迟到。",
         ))  # fmt: skip
-    busy = None
-    for outer in index.lanes_of(issued[0]):
-        if outer["depth"] != INSTANTS:
-            busy = at_moment(index, outer, before) if busy is None else (
-                inner if (inner := at_moment(index, outer, before)) is not None else busy)  # fmt: skip
-    late = wording.duration(issued[1] - before)
-    doing = "" if busy is None else index.names[index.codes[busy]]
-    text = sel.word(
-        f"{name} issued it {late} after the track fell idle"
-        + (f"; the host was in {doing} when it did." if doing else "."),
-        f"轨道空闲 {late} 后 {name} 才下发"
-        + (f"；空闲开始时主机正在执行 {doing}。" if doing else "。"),
+    late, sender = wording.duration(last[1] - before), _name_at(file, *last)
+    doing = _name_at(file, last[0], before)
+    then = sel.word(
+        f"; the host was in {doing} when it did.", f"；空闲开始时主机正在执行 {doing}。"
     )
-    return SliceGap(float(gap), text)
+    end = then if doing else sel.word(".", "。")
+    if first[1] <= before:
+        waited = wording.duration(start - first[1])
+        return SliceGap(gap, sel.word(
+            f"{name} had asked for it {waited} before it began, but {sender} sent it only {late} "
+            f"after the track fell idle{end}",
+            f"{name} 在其开始前 {waited} 已提交，但轨道空闲 {late} 后 {sender} 才下发{end}",
+        ))  # fmt: skip
+    return SliceGap(gap, sel.word(
+        f"{name} issued it {wording.duration(first[1] - before)} after the track fell idle{end}",
+        f"轨道空闲 {wording.duration(first[1] - before)} 后 {name} 才下发{end}",
+    ))  # fmt: skip
+
+
+def _busy_until(index: SliceIndex, row: int) -> int | None:
+    """When the last of the slices ends that began before ``row`` on its track; None for the first."""
+    lane, start = index.lane_at(row), int(index.starts[row])
+    found: int | None = None
+    for other in index.lanes_of(int(lane["track"])):
+        first, count = int(other["first"]), int(other["count"])
+        low = int(np.searchsorted(index.starts[first : first + count], start, side="left"))
+        if other["depth"] != INSTANTS and low:
+            end = int(index.ends[first + low - 1])
+            found = end if found is None else max(found, end)
+    return found
+
+
+def _name_at(file: TraceFile, track: int, moment: int) -> str:
+    """What runs on a track at a moment, innermost; empty for nothing."""
+    found = deepest(file.index, track, moment)
+    return "" if found is None else file.index.names[file.index.codes[found]]
 
 
 def _doors(sel: Selected, track: Track, name: str, cat: str) -> list[SliceDoor]:

@@ -21,6 +21,8 @@ from tb_npu_plugin.backend.timeline.windows import Items, hits_in, items
 MAX_WIDTH = 8192
 #: Items in one answer; where there would be more, the pixels are taken coarser.
 MAX_ITEMS = 60_000
+#: The shortest window.
+LEAST_NS = 1e-3
 #: A pixel is cut into so many ticks: what is drawn is exact to a fraction of a pixel.
 TICKS = 64
 HUES = 24
@@ -53,7 +55,9 @@ class Window:
         """Raises RequestError 400 for a window that cannot be."""
         if not (np.isfinite([self.begin, self.end]).all() and self.begin < self.end):
             raise RequestError(400, "bad-window", "from must lie before to.", "Both in ns.")
-        if max(abs(self.begin), abs(self.end)) > 2**61:
+        if self.end - self.begin < LEAST_NS:
+            raise RequestError(400, "bad-window", "from and to lie too near each other.")
+        if max(abs(self.begin), abs(self.end)) > 2**63:
             raise RequestError(400, "bad-window", "from and to lie too far away.", "Both in ns.")
         if not 1 <= self.width <= MAX_WIDTH:
             raise RequestError(400, "bad-window", f"width is 1 to {MAX_WIDTH} pixels.")
@@ -79,10 +83,11 @@ def window(sel: Selected, wanted: Window) -> bytes:
     tracks = list(chosen(files, wanted.tracks))
     pixel = (wanted.end - wanted.begin) / wanted.width
     lanes = _lanes(tracks, wanted, base, pixel)
-    coarser = pixel
-    while sum(len(lane.found) for lane in lanes) > MAX_ITEMS and coarser < 16 * pixel:
+    coarser, count = pixel, sum(len(lane.found) for lane in lanes)
+    while count > max(MAX_ITEMS, 2 * len(lanes)) and coarser < 16 * pixel:
         coarser *= 2
         lanes = _lanes(tracks, wanted, base, coarser)
+        count = sum(len(lane.found) for lane in lanes)
     tick = pixel / TICKS
     header = WindowHeader(wanted.begin, wanted.end, wanted.width, tick, [], [], [], None, [])
     columns = _slice_columns(lanes, header, wanted, base)
@@ -96,8 +101,8 @@ def _lanes(
     found = []
     for file, track in tracks:
         shift = wanted.shifts.get(file.part, 0)
-        begin = int(np.floor(wanted.begin)) + base - shift
-        end = int(np.ceil(wanted.end)) + base - shift
+        begin = _instant(int(np.floor(wanted.begin)) + base - shift)
+        end = _instant(int(np.ceil(wanted.end)) + base - shift)
         index = file.index
         for lane in index.lanes_of(track.number):
             shown = items(index, lane, begin, max(end, begin + 1), pixel)
@@ -149,6 +154,11 @@ def _slice_columns(
     return out
 
 
+def _instant(ns: int) -> int:
+    """Cut to what an int64 holds."""
+    return max(-(2**62), min(2**63 - 2, ns))
+
+
 def hue_of(name: str) -> int:
     """The colour that a name has for good, 0 to :data:`HUES` - 1."""
     return zlib.crc32(name.encode()) % HUES
@@ -157,7 +167,7 @@ def hue_of(name: str) -> int:
 def _ticks(times: NDArray[np.int64], origin: float, wanted: Window, tick: float) -> Any:
     """Ticks after the window's beginning, cut at its ends."""
     # Whole ns are taken off first: a double holds epoch times only to 250 ns.
-    whole = int(np.floor(origin))
+    whole = _instant(int(np.floor(origin)))
     ticks = np.rint(((times - whole) - (origin - whole)) / tick)
     return np.clip(ticks, 0, wanted.width * TICKS).astype("<u4")
 
@@ -207,8 +217,8 @@ def _counter_columns(
         series = [s for s in series_of(file.store, str(file.paths["counters"]))
                   if s.track == track.number]  # fmt: skip
         for key, one in enumerate(series):
-            begin = int(np.floor(origin))
-            end = int(np.ceil(base - shift + wanted.end))
+            begin = _instant(int(np.floor(origin)))
+            end = _instant(int(np.ceil(base - shift + wanted.end)))
             times, least, most = points(one, begin, end, pixel)
             header.counters.append((track.id, key, at, len(times)))
             at += len(times)

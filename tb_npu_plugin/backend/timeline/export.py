@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -10,7 +11,14 @@ import msgspec
 
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.timeline.drawing import Window
-from tb_npu_plugin.backend.timeline.files import TraceFile, Track, base_of, chosen, trace_files
+from tb_npu_plugin.backend.timeline.files import (
+    TraceFile,
+    Track,
+    base_of,
+    chosen,
+    end_sql,
+    trace_files,
+)
 
 _BATCH = 5000
 
@@ -39,16 +47,16 @@ def _blocks(files: list[tuple[TraceFile, list[Track]]], wanted: Window, base: in
     )
     for file, tracks in files:
         shift = wanted.shifts.get(file.part, 0)
-        begin, end = int(wanted.begin) + base - shift, int(wanted.end) + 1 + base - shift
+        begin, end = math.floor(wanted.begin) + base - shift, math.ceil(wanted.end) + base - shift
         listed = ", ".join(str(t.number) for t in tracks)
         place = {t.number: (_process(file, t), t.id) for t in tracks}
         slices = (
             f"SELECT track, start_ns, dur_ns, name, cat, phase, args FROM "
             f"{file.sql('slices')} WHERE track IN ({listed}) AND start_ns < ? "
-            "AND start_ns + coalesce(dur_ns, 0) >= ?"
+            f"AND (start_ns >= ? OR {end_sql('start_ns', 'dur_ns')} > ?)"
         )
         with closing(file.store.cursor()) as cursor:
-            cursor.execute(slices, [end, begin])
+            cursor.execute(slices, [end, begin, begin])
             while rows := cursor.fetchmany(_BATCH):
                 yield "".join(f",\n{_slice(place, row, base - shift)}" for row in rows)
             cursor.execute(

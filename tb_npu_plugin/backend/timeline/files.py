@@ -11,6 +11,7 @@ from typing import Any
 
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.errors import RequestError
+from tb_npu_plugin.backend.readers.base import end_sql as end_sql
 from tb_npu_plugin.backend.readers.base import parquet
 from tb_npu_plugin.backend.selection import Ranges, Selected, parse_ranges
 from tb_npu_plugin.backend.slice_index import SliceIndex, open_index
@@ -22,7 +23,10 @@ MAX_PARTS = 64
 MAX_TRACKS = 10_000
 #: A capture's further files (slices of one export) number their rows from here on.
 _FILE = 1 << 40
-_FLOWS = "SELECT cat, from_track, from_ns, to_track, to_ns FROM "
+_FLOWS = (
+    "SELECT dense_rank() OVER (ORDER BY coalesce(cat, '')) AS kind, from_track, from_ns, to_track, "
+    "to_ns FROM "
+)
 
 
 @dataclass(frozen=True)
@@ -59,6 +63,9 @@ class TraceFile:
     tracks: tuple[Track, ...]
     first_ns: int | None
     """The earliest event; None where there is none."""
+    all_tracks: int
+    device_tracks: frozenset[int]
+    """Numbers of the device's tracks, also of those beyond :data:`MAX_TRACKS`."""
 
     @property
     def index(self) -> SliceIndex:
@@ -89,11 +96,13 @@ def trace_files(sel: Selected) -> list[TraceFile]:
             paths = {table: path for table in TABLES if (path := state.tables.get(table))}
             if len(paths) < len(TABLES) or not paths["slices"].exists():
                 continue
-            tracks, first_ns = _tracks(sel.store, str(paths["tracks"]), part, offset)
+            tracks, first_ns, count, device = _tracks(sel.store, str(paths["tracks"]), part, offset)
             offset += len(tracks)
             label = sel.rank_label(capture)
             found.append(
-                TraceFile(part, ordinal, capture, label, sel.store, paths, tracks, first_ns)
+                TraceFile(
+                    part, ordinal, capture, label, sel.store, paths, tracks, first_ns, count, device
+                )
             )
     if found:
         sel.parts("slices")  # told as provenance
@@ -103,14 +112,16 @@ def trace_files(sel: Selected) -> list[TraceFile]:
 @lru_cache(maxsize=512)
 def _tracks(
     store: Store, path: str, part: int, offset: int
-) -> tuple[tuple[Track, ...], int | None]:
+) -> tuple[tuple[Track, ...], int | None, int, frozenset[int]]:
     with closing(store.cursor()) as cursor:
         result = cursor.execute(f"SELECT * FROM {parquet(path)} ORDER BY track")
         names = [d[0] for d in result.description or ()]
         rows = [dict(zip(names, row, strict=True)) for row in result.fetchall()]
     first = part * MAX_TRACKS + offset
     tracks = tuple(_track(first + i, row) for i, row in enumerate(rows[: MAX_TRACKS - offset]))
-    return tracks, min((t.start_ns for t in tracks if t.slices or t.points), default=None)
+    begin = min((t.start_ns for t in tracks if t.slices or t.points), default=None)
+    device = frozenset(int(row["track"]) for row in rows if row["kind"] == "hardware")
+    return tracks, begin, len(rows), device
 
 
 def _track(number: int, row: dict[str, Any]) -> Track:
@@ -163,11 +174,13 @@ def parse_shifts(text: str | None) -> dict[int, int]:
 def slice_at(files: list[TraceFile], name: str) -> tuple[TraceFile, int]:
     """The file and row that the id of a slice names. Raises RequestError 400 or 404."""
     part, dot, row = name.partition(".")
-    if not (dot and part.isdigit() and row.isdigit() and len(name) < 30):
+    if not (dot and name.isascii() and part.isdecimal() and row.isdecimal() and len(name) < 30):
         raise RequestError(400, "bad-slice", f"A slice cannot be {name!r}.", "Use 0.1234.")
     ordinal, number = divmod(int(row), _FILE)
     for file in files:
-        if file.part == int(part) and file.ordinal == ordinal and number < len(file.index.starts):
+        if file.part != int(part) or file.ordinal != ordinal or number >= len(file.index.starts):
+            continue
+        if file.track(int(file.index.lane_at(number)["track"])):
             return file, number
     raise RequestError(404, "no-such-slice", f"There is no slice {name} (yet).",
                        "It may be read still, or the selection is another one.")  # fmt: skip
@@ -180,10 +193,13 @@ def flows_of(store: Store, path: str) -> dict[str, Any]:
 
     with closing(store.cursor()) as cursor:
         rows = cursor.execute(f"{_FLOWS} {parquet(path)}").fetchnumpy()
-    kinds, kind = np.unique(np.ma.filled(rows.pop("cat"), "").astype(str), return_inverse=True)
+        names = cursor.execute(
+            f"SELECT DISTINCT coalesce(cat, '') AS cat FROM {parquet(path)} ORDER BY cat"
+        ).fetchall()
+    kinds, kind = [name for (name,) in names], rows.pop("kind") - 1
     found: dict[str, Any] = {k: np.ma.filled(v, 0).astype(np.int64) for k, v in rows.items()}
     order = np.argsort(found["from_ns"], kind="stable")
     found = {k: v[order] for k, v in found.items()}
-    found["kind"], found["kinds"] = kind[order], kinds.tolist()
+    found["kind"], found["kinds"] = kind[order], kinds
     found["by_end"] = np.argsort(found["to_ns"], kind="stable")
     return found

@@ -40,14 +40,17 @@ def flows_of_slice(file: TraceFile, row: int, base: int) -> tuple[list[SliceFlow
     return found, total
 
 
-def incoming(file: TraceFile, row: int) -> tuple[int, int] | None:
-    """(track, moment) at which the first arrow to a slice begins."""
+def launches(file: TraceFile, row: int) -> list[tuple[int, int]]:
+    """(track, moment) at which the arrows to a slice itself begin, the earliest first."""
     index, lane = file.index, file.index.lane_at(row)
+    track, begin, end = int(lane["track"]), int(index.starts[row]), int(index.ends[row])
     flows = flows_of(file.store, str(file.paths["flows"]))
-    ends = _ends_in(flows, False, int(lane["track"]), int(index.starts[row]), int(index.ends[row]))
-    if not len(ends):
-        return None
-    return int(flows["from_track"][ends[0]]), int(flows["from_ns"][ends[0]])
+    found = [
+        (int(flows["from_ns"][n]), int(flows["from_track"][n]))
+        for n in _ends_in(flows, False, track, begin, end)[:_LOOKED_AT].tolist()
+        if deepest(index, track, int(flows["to_ns"][n])) == row
+    ]
+    return [(of, moment) for moment, of in sorted(found) if file.track(of)]
 
 
 def _ends_in(flows: dict[str, Any], forward: bool, track: int, begin: int, end: int) -> Any:

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from tb_npu_plugin.backend.slice_index import Ints, SliceIndex
+from tb_npu_plugin.backend.slice_index import INSTANTS, Ints, SliceIndex
+from tb_npu_plugin.backend.timeline.windows import touching
 
 #: (lane, first row, row behind the last, starts, ends), the times cut to a range.
 Lane = tuple[Any, int, int, Ints, Ints]
@@ -28,19 +29,16 @@ class Nested:
     codes: Ints
     parents: Ints
     levels: Ints
+    inner: Ints
+    """How much of each is covered by what is directly within it."""
 
     def selves(self) -> Ints:
         """Time of each less that of what is nested directly in it."""
-        own = self.ends - self.starts
-        inner = np.flatnonzero(self.parents >= 0)
-        above = self.parents[inner]
-        shared = np.minimum(self.ends[inner], self.ends[above]) - self.starts[inner]
-        taken = np.bincount(above, weights=shared, minlength=len(own))
-        left: Ints = np.maximum(own - taken.astype(np.int64), 0)
+        left: Ints = np.maximum(self.ends - self.starts - self.inner, 0)
         return left
 
 
-def nested(index: SliceIndex, lanes: list[Lane]) -> Nested:
+def nested(index: SliceIndex, lanes: list[Lane], most: int = MAX_ONE_BY_ONE) -> Nested:
     """The slices of a track's lanes with what each is part of: the innermost that is around it.
 
     Slices may overlap without nesting (markers of steps among Python's frames). One that nothing is
@@ -50,11 +48,16 @@ def nested(index: SliceIndex, lanes: list[Lane]) -> Nested:
     rows = np.concatenate([np.arange(low, high) for _, low, high, _, _ in lanes] or empty)
     starts = np.concatenate([lane[3] for lane in lanes] or empty)
     ends = np.concatenate([lane[4] for lane in lanes] or empty)
-    if len(rows) > MAX_ONE_BY_ONE or _nested_by_depth(lanes):
+    if len(rows) > most or _nested_by_depth(lanes):
         parents, levels = _by_depth(lanes)
+        within = np.flatnonzero(parents >= 0)
+        above = parents[within]
+        shared = np.minimum(ends[within], ends[above]) - starts[within]
+        # Slices of one depth never overlap: their sum is what they cover.
+        inner = np.bincount(above, weights=shared, minlength=len(rows)).astype(np.int64)
     else:
-        parents, levels = _one_by_one(starts, ends)
-    return Nested(rows, starts, ends, index.codes[rows].astype(np.int64), parents, levels)
+        parents, levels, inner = _one_by_one(starts, ends)
+    return Nested(rows, starts, ends, index.codes[rows].astype(np.int64), parents, levels, inner)
 
 
 def _nested_by_depth(lanes: list[Lane]) -> bool:
@@ -87,19 +90,40 @@ def _by_depth(lanes: list[Lane]) -> tuple[Ints, Ints]:
     return np.concatenate(parents), np.concatenate(levels)
 
 
-def _one_by_one(starts: Ints, ends: Ints) -> tuple[Ints, Ints]:
-    parents = np.full(len(starts), -1, dtype=np.int64)
-    levels = np.zeros(len(starts), dtype=np.int64)
+def _one_by_one(starts: Ints, ends: Ints) -> tuple[Ints, Ints, Ints]:
+    """(parents, levels, how much of each its children cover), in one walk by time."""
+    parents, levels, inner = [-1] * len(starts), [0] * len(starts), [0] * len(starts)
     order = np.lexsort((-ends, starts))
     open_: list[tuple[int, int]] = []
+    covered: dict[int, int] = {}
+    until = ends.tolist()
     columns = (order.tolist(), starts[order].tolist(), ends[order].tolist())
     for at, start, end in zip(*columns, strict=True):
         while open_ and open_[-1][0] <= start:
             open_.pop()
         if open_:
             # The innermost one around all of it; else the innermost that is still open.
-            parent = next((p for until, p in reversed(open_) if until >= end), open_[-1][1])
+            parent = next((p for last, p in reversed(open_) if last >= end), open_[-1][1])
             parents[at] = parent
             levels[at] = levels[parent] + 1
+            last = min(end, until[parent])
+            inner[parent] += max(0, last - max(start, covered.get(parent, start)))
+            covered[parent] = max(last, covered.get(parent, start))
         open_.append((end, at))
-    return parents, levels
+    return tuple(np.array(c, dtype=np.int64) for c in (parents, levels, inner))  # type: ignore[return-value]
+
+
+def self_ns(index: SliceIndex, row: int, most: int = 200_000) -> int:
+    """Duration of one slice less what is covered by the slices directly within it."""
+    start, end = int(index.starts[row]), int(index.ends[row])
+    lanes: list[Lane] = []
+    for lane in index.lanes_of(int(index.lane_at(row)["track"])):
+        # What is around it is needed, too: it may be around what outlives this slice.
+        low, high = touching(index, lane, start, max(end, start + 1))
+        if lane["depth"] != INSTANTS and high > low:
+            at = slice(low, high)
+            lanes.append(
+                (lane, low, high, np.asarray(index.starts[at]), np.asarray(index.ends[at]))
+            )
+    found = nested(index, lanes, most)
+    return int(found.selves()[np.searchsorted(found.rows, row)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -29,39 +30,45 @@ def deepest(index: SliceIndex, track: int, moment: int) -> int | None:
     return None
 
 
+def callers(index: SliceIndex, row: int) -> Iterator[int]:
+    """What a slice is part of, from the inside out, by the rule of :func:`nesting.nested`."""
+    own, more = _place(index, row), True
+    while more:
+        before = sorted(_open_before(index, own), reverse=True)
+        more = False
+        for other in before:
+            if other[1] <= own[1]:  # around all of it
+                yield other[3]
+                own, more = other, True
+        if not more and before:  # the innermost that was still open
+            yield before[0][3]
+            own, more = before[0], True
+
+
 def parent_of(index: SliceIndex, row: int) -> int | None:
-    """The slice that ``row`` is part of, by the rule of :func:`nesting.nested`."""
-    lane, start, end = index.lane_at(row), int(index.starts[row]), int(index.ends[row])
-    found: list[tuple[bool, int, int, int]] = []
-    for other in index.lanes_of(int(lane["track"])):
-        if other["depth"] in (INSTANTS, lane["depth"]):
-            continue
-        at = at_moment(index, other, start)
-        if at is None or index.ends[at] <= start:
-            continue
-        begin, until = int(index.starts[at]), int(index.ends[at])
-        if begin == start and until <= end and other["depth"] > lane["depth"]:
-            continue  # it is within this one
-        found.append((until >= end, begin, -until, at))
-    return max(found)[3] if found else None
+    """The slice that ``row`` is part of."""
+    return next(callers(index, row), None)
 
 
-def nested_ns(index: SliceIndex, row: int) -> int:
-    """How much of a slice is covered by the slices within it."""
-    lane, begin, end = index.lane_at(row), int(index.starts[row]), int(index.ends[row])
-    starts, ends = [], []
-    for other in index.lanes_of(int(lane["track"])):
-        if other["depth"] in (INSTANTS, lane["depth"]):
-            continue
-        first, count = int(other["first"]), int(other["count"])
-        low, high = first + np.searchsorted(index.starts[first : first + count], [begin, end])
-        part = slice(int(low), int(high))
-        inside = np.ones(part.stop - part.start, dtype=bool)
-        if other["depth"] < lane["depth"]:  # what begins with it and is drawn above is around it
-            inside = index.starts[part] > begin
-        starts.append(index.starts[part][inside])
-        ends.append(np.minimum(index.ends[part], end)[inside])
-    return union_ns(starts, ends)
+#: (start, -end, depth, row): slices in the order in which they are nested.
+_Place = tuple[int, int, int, int]
+
+
+def _place(index: SliceIndex, row: int) -> _Place:
+    depth = int(index.lane_at(row)["depth"])
+    return int(index.starts[row]), -int(index.ends[row]), depth, row
+
+
+def _open_before(index: SliceIndex, own: _Place) -> list[_Place]:
+    """Slices of the same track that are open when a slice begins, and are not within it."""
+    found = []
+    for lane in index.lanes_of(int(index.lane_at(own[3])["track"])):
+        at = None if lane["depth"] == INSTANTS else at_moment(index, lane, own[0])
+        if at is not None and index.ends[at] > own[0]:
+            other = (int(index.starts[at]), -int(index.ends[at]), int(lane["depth"]), at)
+            if other < own:
+                found.append(other)
+    return found
 
 
 def union_ns(starts: list[Ints], ends: list[Ints]) -> int:

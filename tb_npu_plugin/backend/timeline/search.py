@@ -28,8 +28,9 @@ def matching_rows(file: TraceFile, find: str) -> Ints:
 
 @lru_cache(maxsize=32)
 def _rows(store: Store, path: str, find: str) -> Ints:
-    find = find.strip()
-    if not find:
+    if not find.startswith("="):
+        find = find.strip()
+    if not find or find == "=":
         return np.zeros(0, dtype=np.int64)
     if find.startswith(ARGS):
         with closing(store.cursor()) as cursor:

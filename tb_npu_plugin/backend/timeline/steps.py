@@ -15,8 +15,7 @@ _MARKER = re.compile(r"^ProfilerStep#(\d{1,18})$")
 
 def steps_of(file: TraceFile) -> tuple[Ints, Ints, Ints]:
     """(numbers, starts, ends) of the steps in a file, by start."""
-    device = frozenset(t.number for t in file.tracks if t.kind == "hardware")
-    return _steps(str(file.paths["slices"]), device)
+    return _steps(str(file.paths["slices"]), file.device_tracks)
 
 
 @lru_cache(maxsize=256)

@@ -64,33 +64,27 @@ def _nodes(tree: CallTree, total: float, base: int) -> results.FlameNodes:
     order = sorted(range(len(tree.name)), key=lambda n: -tree.total[n])[:MAX_NODES]
     kept = {n for n in order if tree.total[n] > 0 and tree.total[n] >= LEAST * total}
     # A parent has at least the time of its child, but equal ones may fall on either side of the cut.
-    chosen = [n for n in range(len(tree.name)) if n in kept and _held(tree, n, kept)]
+    chosen: list[int] = []
+    held: set[int] = {-1}
+    for n, parent in enumerate(tree.parent):
+        if n in kept and parent in held:
+            held.add(n)
+            chosen.append(n)
     place = {n: i for i, n in enumerate(chosen)}
-    own = [0.0] * len(chosen)
-    for n, mine in enumerate(tree.own):
-        while n >= 0 and n not in place:
-            n = tree.parent[n]
-        if n >= 0:
-            own[place[n]] += mine
+    own = list(tree.own)
+    for n in range(len(own) - 1, -1, -1):  # callers stand before what they call
+        if n not in place and tree.parent[n] >= 0:
+            own[tree.parent[n]] += own[n]
     return results.FlameNodes(
         name=[tree.name[n].removeprefix(_MODULE) for n in chosen],
         hue=[hue_of(tree.name[n]) for n in chosen],
         parent=[place[tree.parent[n]] if tree.parent[n] >= 0 else -1 for n in chosen],
         depth=[tree.depth[n] for n in chosen],
         total=[tree.total[n] for n in chosen],
-        self=own,
+        self=[own[n] for n in chosen],
         count=[tree.count[n] for n in chosen],
         start=[tree.start[n] - base for n in chosen],
     )
-
-
-def _held(tree: CallTree, node: int, kept: set[int]) -> bool:
-    parent = tree.parent[node]
-    while parent >= 0:
-        if parent not in kept:
-            return False
-        parent = tree.parent[parent]
-    return True
 
 
 def _note(sel: Selected, by: str, tree: CallTree) -> str:

@@ -8,6 +8,7 @@ from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
 from tb_npu_plugin.backend.timeline.files import TABLES as TABLES
+from tb_npu_plugin.backend.timeline.files import end_sql
 from tb_npu_plugin.backend.timeline.ranges import OPTIONS as OPTIONS
 from tb_npu_plugin.backend.timeline.ranges import Range, busy_ns, range_of, sums_by_name
 
@@ -92,7 +93,8 @@ def _one_by_one(sel: Selected, wanted: Range) -> Query:
             f"t.label AS place, s.name, s.cat, s.start_ns + {shift} AS start_ns, s.dur_ns, s.depth "
             f"FROM {file.sql('slices')} s "
             f"JOIN (VALUES {named}) t(number, id, label) ON t.number = s.track "
-            f"WHERE s.start_ns < {end} AND s.start_ns + coalesce(s.dur_ns, 0) > {begin}"
+            f"WHERE s.phase = 'X' AND s.start_ns < {end} AND (s.start_ns >= {begin} "
+            f"OR {end_sql('s.start_ns', 's.dur_ns')} > {begin})"
         )
     empty = ("SELECT NULL::BIGINT AS rank, '' AS capture, 0 AS part, 0 AS row, '' AS slice, "
              "0 AS track, '' AS place, '' AS name, '' AS cat, 0::BIGINT AS start_ns, "

@@ -36,19 +36,25 @@ def timeline(sel: Selected) -> results.Timeline:
         colours=[results.Choice(k, sel.word(*words)) for k, words in COLOURS.items()],
         steps=_steps(files, origin),
         total_ranks=sel.total_captures,
-        note=_note(sel),
+        note=_note(sel, files),
         alignments=_alignments(sel, files),
     )
 
 
-def _note(sel: Selected) -> str:
-    total = sel.total_captures
-    if total <= MAX_PARTS:
-        return ""
-    return sel.word(
-        f"The first {MAX_PARTS} of {total} captures are drawn; choose ranks to see others.",
-        f"仅绘制 {total} 个采集中的前 {MAX_PARTS} 个；选择卡可查看其他采集。",
-    )
+def _note(sel: Selected, files: list[TraceFile]) -> str:
+    total, lines = sel.total_captures, []
+    if total > MAX_PARTS:
+        lines.append(sel.word(
+            f"The first {MAX_PARTS} of {total} captures are drawn; choose ranks to see others.",
+            f"仅绘制 {total} 个采集中的前 {MAX_PARTS} 个；选择卡可查看其他采集。",
+        ))  # fmt: skip
+    cut = next((f for f in files if len(f.tracks) < f.all_tracks), None)
+    if cut:
+        lines.append(sel.word(
+            f"{cut.rank_label}: the first {len(cut.tracks):,} of {cut.all_tracks:,} tracks are drawn.",
+            f"{cut.rank_label}：仅绘制 {cut.all_tracks:,} 条轨道中的前 {len(cut.tracks):,} 条。",
+        ))  # fmt: skip
+    return " ".join(lines)
 
 
 def _ranks(files: list[TraceFile], base: int) -> list[results.TimelineRank]:
