@@ -40,6 +40,8 @@ class Picture:
     there: str
     dark: bool = False
     lang: str = "en"
+    settle_ms: int = 0
+    """For what comes after it and leaves no trace in the page (canvases)."""
 
 
 PICTURES = {
@@ -47,6 +49,8 @@ PICTURES = {
     "overview_dark": Picture("view=overview", ".simple tbody tr", dark=True),
     "overview_zh": Picture("view=overview", ".simple tbody tr", lang="zh"),
     "step": Picture("view=step", ".row .seg"),
+    "timeline": Picture("view=timeline&rank=0", ".timeline-view canvas", settle_ms=3000),
+    "ranks": Picture("view=ranks", ".rank-map canvas"),
     "kernel": Picture("view=kernel&group=type", ".row .share"),
     "operator": Picture("view=operator&group=name", ".row .share"),
     "memory": Picture("view=memory&rank=0-1", ".holding"),
@@ -88,6 +92,7 @@ def draw(page: Page, url: str, name: str, picture: Picture) -> None:
     frame.locator(picture.there).first.wait_for()
     frame.get_by_role("progressbar").wait_for(state="detached")
     page.evaluate("document.fonts.ready")
+    page.wait_for_timeout(picture.settle_ms)
     page.screenshot(path=IMAGES / f"{name}.png", animations="disabled")
     print(IMAGES / f"{name}.png")
 

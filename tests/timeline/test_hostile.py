@@ -147,6 +147,15 @@ def test_a_thousand_calls_deep(tmp_path: Path) -> None:
         assert max(flame(sel).nodes.depth) == 999
 
 
+def test_all_steps_are_one_call(tmp_path: Path) -> None:
+    events = [x(f"ProfilerStep#{i}", 1000 + 100 * i, 90) for i in range(3)]
+    events += [x("op", 1010 + 100 * i, 20) for i in range(3)]
+    with shown(tmp_path, device(events)) as sel:
+        nodes = flame(sel).nodes
+        assert (nodes.name, nodes.count) == (["ProfilerStep", "op"], [3, 3])
+        assert (nodes.total, nodes.self) == ([270_000, 60_000], [210_000, 60_000])
+
+
 def test_more_tracks_than_are_drawn(tmp_path: Path) -> None:
     events = [x("a", 1000 + i, 1, tid=i) for i in range(MAX_TRACKS + 20)]
     with shown(tmp_path, events) as sel:

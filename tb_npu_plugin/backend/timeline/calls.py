@@ -13,6 +13,7 @@ from tb_npu_plugin.backend.timeline.files import TraceFile, flows_of
 from tb_npu_plugin.backend.timeline.nesting import nested
 from tb_npu_plugin.backend.timeline.places import deepest
 from tb_npu_plugin.backend.timeline.ranges import Range, lanes_in
+from tb_npu_plugin.backend.timeline.steps import without_number
 
 
 @dataclass
@@ -70,7 +71,7 @@ def grow(
     """
     found = []
     for file, track in wanted.tracks:
-        names = file.index.names
+        names = [without_number(name) for name in file.index.names]
         kept = np.array([keep is None or keep(name) for name in names] or [True])
         calls = nested(file.index, list(lanes_in(wanted, file, track)))
         nodes = np.full(len(calls.rows), -1, dtype=np.int64)

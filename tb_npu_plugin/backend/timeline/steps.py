@@ -13,6 +13,11 @@ from tb_npu_plugin.backend.timeline.files import TraceFile
 _MARKER = re.compile(r"^ProfilerStep#(\d{1,18})$")
 
 
+def without_number(name: str) -> str:
+    """A step's marker without its number: all steps are one call."""
+    return "ProfilerStep" if _MARKER.match(name) else name
+
+
 def steps_of(file: TraceFile) -> tuple[Ints, Ints, Ints]:
     """(numbers, starts, ends) of the steps in a file, by start."""
     return _steps(str(file.paths["slices"]), file.device_tracks)
