@@ -1,6 +1,7 @@
 /** What is drawn over the rows in every frame: the selection, arrows, the range, markers. */
 import { itemAt } from '../../api/timelineWindow';
-import { fillOf, type Ink, inkOf, type Scene, writeIn } from './paint';
+import type { Ink } from './ink';
+import { fillOf, inkOf, type Scene, writeIn } from './paint';
 import { counterText } from './paintCounters';
 import { placeOf } from './place';
 import { countersShown, rowHeight, rowsOf, type TrackRow } from './rows';

@@ -3,6 +3,7 @@
 import { type Lane, lastAt, type WindowData } from '../../api/timelineWindow';
 import type { TimelineTrack } from '../../api/types.gen';
 import { elide, visible } from '../../lib/text';
+import type { Area, Ink } from './ink';
 import { paintCounter } from './paintCounters';
 import {
   conceptOf,
@@ -18,8 +19,6 @@ import { countersShown, type Metrics, rowHeight, rowsOf, type TrackRow } from '.
 import type { Span } from './span';
 import { pixelOf, Strips } from './strips';
 
-export type Ink = CanvasRenderingContext2D | OffscreenCanvasRenderingContext2D;
-
 export interface Scene {
   rows: readonly TrackRow[];
   metrics: Metrics;
@@ -31,15 +30,6 @@ export interface Scene {
   colour: string;
   finding: boolean;
   font: string;
-}
-
-export interface Area {
-  span: Span;
-  width: number;
-  /** Of the rows, at the upper edge. */
-  top: number;
-  height: number;
-  ratio: number;
 }
 
 const LABEL_FROM = 26;

@@ -3,7 +3,7 @@
 import { lastAt, type Series, type WindowData } from '../../api/timelineWindow';
 import type { CounterSeries } from '../../api/types.gen';
 import { formatBytes, formatNumber, NBSP } from '../../lib/format';
-import type { Area, Ink } from './paint';
+import type { Area, Ink } from './ink';
 
 export interface Box {
   top: number;

@@ -1,5 +1,6 @@
 /** The rows, painted wider and taller than the screen: a frame of panning is one copy of it. */
-import { type Area, paintRows, type Scene } from './paint';
+import type { Area } from './ink';
+import { paintRows, type Scene } from './paint';
 import { lengthOf, type Span } from './span';
 
 export interface View {

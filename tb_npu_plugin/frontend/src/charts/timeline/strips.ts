@@ -2,7 +2,7 @@
  * Lanes as lines of pixels. Tens of thousands of slices of a pixel or two are slow to fill one by
  * one; written into a line each lane is a single copy, stretched to its height.
  */
-import type { Ink } from './paint';
+import type { Ink } from './ink';
 
 interface Line {
   y: number;
