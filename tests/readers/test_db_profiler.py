@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -126,7 +127,8 @@ def test_operators_and_what_they_launched(real: Real) -> None:
     assert len(operators) == 859
     rows = real.sql(
         "SELECT s.value, CAST(endNs AS INTEGER) - CAST(startNs AS INTEGER), h.value FROM PYTORCH_API p "
-        "JOIN STRING_IDS s ON s.id = p.name LEFT JOIN STRING_IDS h ON h.id = p.inputShapes "
+        # This torch_npu wrote types into inputShapes and shapes into inputDtypes.
+        "JOIN STRING_IDS s ON s.id = p.name LEFT JOIN STRING_IDS h ON h.id = p.inputDtypes "
         "WHERE type = 50001 AND s.value NOT LIKE 'ProfilerStep#%' "
         "ORDER BY CAST(startNs AS INTEGER), -CAST(endNs AS INTEGER)"
     )
@@ -134,6 +136,8 @@ def test_operators_and_what_they_launched(real: Real) -> None:
     assert operators["host_total_ns"].tolist() == [r[1] for r in rows]
     shapes = [None if r[2] is None else r[2].replace("\r\n", "").rstrip(";") or None for r in rows]
     assert [None if pd.isna(s) else s for s in operators["input_shapes"]] == shapes
+    assert "32,3,224,224" in shapes
+    assert not any(s and re.search("[A-Za-z]", s) for s in shapes)
     launched = real.sql(
         "SELECT sum(endNs - startNs) FROM (SELECT DISTINCT l.connectionId FROM PYTORCH_API p "
         "JOIN CONNECTION_IDS l ON l.id = p.connectionId JOIN CANN_API a "

@@ -22,13 +22,13 @@ from tb_npu_plugin.backend.readers.db_load import (
     text,
 )
 from tb_npu_plugin.backend.readers.db_nesting import nested
-from tb_npu_plugin.backend.readers.db_strings import OPERATOR, name, remember
+from tb_npu_plugin.backend.readers.db_strings import OPERATOR, is_types, name, remember
 from tb_npu_plugin.backend.schema import OPERATORS
 
 _OPERATOR = {
     "start": instant("startNs"), "end": instant("endNs"), "thread": id_("globalTid"),
     "connection": id_("connectionId"), "name": id_("name"), "shapes": id_("inputShapes"),
-    "chain": id_("callchainId"), "type": id_("type"),
+    "dtypes": id_("inputDtypes"), "chain": id_("callchainId"), "type": id_("type"),
 }  # fmt: skip
 
 
@@ -44,13 +44,16 @@ def operators(db: Database) -> Iterator[Rows]:
     if not db.has("PYTORCH_API"):
         db.note("db-operators-missing", "PYTORCH_API", table="PYTORCH_API", gives="operators")
         return
-    strings = con.execute("SELECT id, value LIKE 'ProfilerStep#%' AS marks FROM strings ORDER BY id"
-                          ).fetchnumpy()  # fmt: skip
+    strings = con.execute(
+        f"SELECT id, value LIKE 'ProfilerStep#%' AS marks, {is_types('value')} AS types "
+        "FROM strings ORDER BY id"
+    ).fetchnumpy()
     rows = _sorted(arrays(db, "PYTORCH_API", _OPERATOR, ("type", OPERATOR)),
                    strings["id"][strings["marks"]])  # fmt: skip
     if not len(rows["start"]):
         return
     con.execute(f"INSERT INTO host_begin VALUES ({int(rows['start'][0])})")
+    _put_right(rows, strings["id"][strings["types"]])
     device, aicore = _launched(db, rows.pop("connection"))
     shown = {
         "name": _places(rows["name"], strings["id"]),
@@ -78,6 +81,16 @@ def _sorted(rows: dict[str, Any], markers: Any) -> dict[str, Any]:
     keep = np.flatnonzero((start >= 0) & (end >= start) & ~np.isin(rows["name"], markers))
     keep = keep[np.lexsort((-end[keep], start[keep]))]
     return {key: values[keep] for key, values in rows.items()}
+
+
+def _put_right(rows: dict[str, Any], types: Any) -> None:
+    """Drop ``dtypes``; what stands there is the shapes where a writer has exchanged the columns.
+
+    torch_npu of 2025 did, by the names of the columns. ``types``: ids of texts that name types.
+    """
+    dtypes = rows.pop("dtypes")
+    if np.isin(rows["shapes"], types).sum() > np.isin(dtypes, types).sum():
+        rows["shapes"] = dtypes
 
 
 def _places(ids: Any, known: Any) -> Any:

@@ -11,6 +11,7 @@ from tb_npu_plugin.backend.readers.base import parquet
 from tb_npu_plugin.backend.readers.db_file import Database
 from tb_npu_plugin.backend.readers.db_kernels import communication_core
 from tb_npu_plugin.backend.readers.db_load import batches, forget, id_, instant, integer, load
+from tb_npu_plugin.backend.readers.db_strings import is_types
 from tb_npu_plugin.backend.readers.db_tracks import TimelineRows, json_args
 from tb_npu_plugin.backend.schema import is_communication
 
@@ -63,9 +64,13 @@ def _python_batch(db: Database, rows: TimelineRows, held: list[dict[str, Any]]) 
     threads = np.unique(np.ma.filled(batch["thread"], -1)).tolist()
     rows.threads("thread_codes", threads, "Python")
     register(con, "api", batch)
+    # Some writers have exchanged the two columns (db_operators).
+    exchanged = f"{is_types('d.value')} AND NOT {is_types('t.value')}"
     args = json_args(
-        Sequence_number="a.sequence", Fwd_thread_id="a.forward", Input_Dims="d.value",
-        Input_type="t.value", connection_id="a.connection",
+        Sequence_number="a.sequence", Fwd_thread_id="a.forward",
+        Input_Dims=f"CASE WHEN {exchanged} THEN t.value ELSE d.value END",
+        Input_type=f"CASE WHEN {exchanged} THEN d.value ELSE t.value END",
+        connection_id="a.connection",
     )  # fmt: skip
     category = (
         "CASE a.type WHEN 50001 THEN 'cpu_op' WHEN 50003 THEN 'python_function' WHEN 50002 THEN "

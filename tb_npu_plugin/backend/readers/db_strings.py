@@ -55,6 +55,11 @@ def nth(column: str) -> str:
     return f"(SELECT s.nth FROM strings s WHERE s.id = {column})"
 
 
+def is_types(value: str) -> str:
+    """SQL of whether a list of an operator's inputs holds types (``float;Scalar``) and not shapes."""
+    return f"coalesce(regexp_matches({value}, '[A-Za-z]'), false)"
+
+
 def load_enum(db: Database, target: str, table: str, known: dict[int, str] | None = None) -> None:
     """Table ``target(id, name)`` of an ENUM_ table, or of what is ``known`` without it."""
     load(db, target, table, {"id": integer("id"), "name": text("name")})

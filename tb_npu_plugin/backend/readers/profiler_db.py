@@ -21,7 +21,7 @@ from tb_npu_plugin.backend.readers.db_statistics import api_statistics, op_stati
 from tb_npu_plugin.backend.readers.db_strings import load_strings
 from tb_npu_plugin.backend.readers.spill import memory_at_most, with_more_memory
 
-VERSION = 1
+VERSION = 2
 #: The database engine's share of memory: the rest is for numbers on their way to it.
 MEMORY = "200MB"
 TABLES = (
