@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-import duckdb
 import numpy as np
 
 from tb_npu_plugin.backend.readers.arrays import register, unregister
 from tb_npu_plugin.backend.readers.base import Rows, Source, end_sql, scalar
 from tb_npu_plugin.backend.readers.columns import Columns
-from tb_npu_plugin.backend.readers.spill import Spill, one_thread
+from tb_npu_plugin.backend.readers.spill import Spill, one_thread, with_more_memory
 from tb_npu_plugin.backend.readers.trace_index import build_index
 from tb_npu_plugin.backend.readers.trace_nesting import Nesting, ends_of
 from tb_npu_plugin.backend.readers.trace_rows import TraceRows
@@ -24,7 +23,7 @@ WINDOW_VECTORS = 256
 #: How far a trace is done once its text is read, and once depths are known.
 READ, NESTED = 0.7, 0.8
 #: The database's share of memory while a trace is read.
-MEMORY, MORE_MEMORY = "200MB", "500MB"
+MEMORY = "200MB"
 #: Slices that are stored together: a window of a track reads no more than it needs.
 GROUP_ROWS = 40_960
 
@@ -37,7 +36,6 @@ class TraceTables:
         self.con = source.con
         self.tracks: list[Track] = []
         self.open_flows = 0
-        self._tried = False
 
     def read(self) -> Iterator[Rows]:
         self.rows.finish()
@@ -46,24 +44,14 @@ class TraceTables:
         self.source.progress(NESTED)
         yield Rows("tracks", lambda: self._tracks(depths))
         with one_thread(self.con):
-            yield Rows(
-                "slices",
-                self._slices,
-                self._with_more_memory,
-                check=lambda table: build_index(self.con, table),
-                group=GROUP_ROWS,
-            )
+            slices = Rows("slices", self._slices, check=self._index, group=GROUP_ROWS)
+            yield from with_more_memory(self.con, [slices])
         self._pair()
         yield Rows("flows", self._flows)
         yield Rows("counters", self._counters)
 
-    def _with_more_memory(self, error: duckdb.Error | None) -> bool:
-        """Whether to try again, once, because a sort of very many slices needs more."""
-        if not isinstance(error, duckdb.OutOfMemoryException) or self._tried:
-            return False
-        self._tried = True
-        self.con.execute(f"SET memory_limit='{MORE_MEMORY}'")
-        return True
+    def _index(self, table: str) -> None:
+        build_index(self.con, table)
 
     def _number(self) -> None:
         """Number the tracks in display order."""

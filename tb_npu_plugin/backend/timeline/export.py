@@ -15,6 +15,7 @@ from tb_npu_plugin.backend.timeline.files import (
     TraceFile,
     Track,
     base_of,
+    by_file,
     chosen,
     end_sql,
     trace_files,
@@ -31,11 +32,7 @@ def chrome_trace(sel: Selected, wanted: Window) -> Iterator[str]:
     wanted.check()
     files = trace_files(sel)
     base = base_of(files) or 0
-    tracks: dict[tuple[int, int], list[Track]] = {}
-    for file, track in chosen(files, wanted.tracks):
-        tracks.setdefault((file.part, file.ordinal), []).append(track)
-    return _blocks([(f, tracks[f.part, f.ordinal]) for f in files
-                    if (f.part, f.ordinal) in tracks], wanted, base)  # fmt: skip
+    return _blocks(by_file(chosen(files, wanted.tracks)), wanted, base)
 
 
 def _blocks(files: list[tuple[TraceFile, list[Track]]], wanted: Window, base: int) -> Iterator[str]:

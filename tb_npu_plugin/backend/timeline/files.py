@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.errors import RequestError
@@ -155,6 +157,14 @@ def chosen(files: list[TraceFile], text: str | None) -> Iterator[tuple[TraceFile
                 yield file, track
 
 
+def by_file(tracks: Iterable[tuple[TraceFile, Track]]) -> list[tuple[TraceFile, list[Track]]]:
+    """The tracks of each file together, in order."""
+    found: dict[tuple[int, int], tuple[TraceFile, list[Track]]] = {}
+    for file, track in tracks:
+        found.setdefault((file.part, file.ordinal), (file, []))[1].append(track)
+    return list(found.values())
+
+
 def parse_shifts(text: str | None) -> dict[int, int]:
     """``0:0,1:-3498000`` -> {0: 0, 1: -3498000}: ns to add to the times of each part.
 
@@ -189,8 +199,6 @@ def slice_at(files: list[TraceFile], name: str) -> tuple[TraceFile, int]:
 @lru_cache(maxsize=32)
 def flows_of(store: Store, path: str) -> dict[str, Any]:
     """The columns of a file's arrows as arrays, by their beginning; ``kinds`` names ``kind``."""
-    import numpy as np
-
     with closing(store.cursor()) as cursor:
         rows = cursor.execute(f"{_FLOWS} {parquet(path)}").fetchnumpy()
         names = cursor.execute(

@@ -9,7 +9,15 @@ import numpy as np
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.results.timeline import Search, TrackMatches
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.timeline.files import TraceFile, base_of, chosen, slice_at, trace_files
+from tb_npu_plugin.backend.slice_index import Ints
+from tb_npu_plugin.backend.timeline.files import (
+    TraceFile,
+    base_of,
+    by_file,
+    chosen,
+    slice_at,
+    trace_files,
+)
 from tb_npu_plugin.backend.timeline.places import reference
 from tb_npu_plugin.backend.timeline.search import matching_rows
 
@@ -29,21 +37,17 @@ def search(
         raise RequestError(400, "bad-page", f"limit is 1 to {MAX_MATCHES}.")
     files = trace_files(sel)
     base = base_of(files) or 0
-    wanted: dict[tuple[int, int], dict[int, int]] = {}
-    for file, track in chosen(files, tracks):
-        wanted.setdefault((file.part, file.ordinal), {})[track.number] = track.id
     moment = int(at) + base
     mark = _marked(files, after) if after else None
-    marked = next((n for n, f in enumerate(files) if mark and f is mark[0]), -1)
     result = Search(0, 0, 0, [], [], None, None)
     longest: list[tuple[int, int, TraceFile, int]] = []
     before: list[tuple[int, int, int, TraceFile]] = []
     behind: list[tuple[int, int, int, TraceFile]] = []
-    for number, file in enumerate(files):
-        ids = wanted.get((file.part, file.ordinal))
-        rows = matching_rows(file, find) if ids else np.zeros(0, dtype=np.int64)
-        if not ids or not len(rows):
+    for number, (file, shown) in enumerate(by_file(chosen(files, tracks))):
+        rows = matching_rows(file, find)
+        if not len(rows):
             continue
+        ids = {track.number: track.id for track in shown}
         index = file.index
         lanes = np.searchsorted(index.lanes["first"], rows, side="right") - 1
         numbers = index.lanes["track"][lanes]
@@ -62,7 +66,7 @@ def search(
         same = starts == moment
         earlier, later = starts < moment, starts > moment
         if mark is not None:
-            place = rows - mark[1] if number == marked else np.full(len(rows), number - marked)
+            place = _behind(file, rows, *mark)
             earlier |= same & (place < 0)
             later |= same & (place > 0)
         result.before += int(earlier.sum())
@@ -83,6 +87,12 @@ def search(
         _, _, row, file = min(behind, key=lambda f: f[:3])
         result.next = reference(file, row, base)
     return result
+
+
+def _behind(file: TraceFile, rows: Ints, other: TraceFile, row: int) -> Ints:
+    """Whether slices come before (< 0) or behind (> 0) slice ``row`` of another file or this one."""
+    own, marked = (file.part, file.ordinal), (other.part, other.ordinal)
+    return rows - row if own == marked else np.full(len(rows), 1 if own > marked else -1)
 
 
 def _marked(files: list[TraceFile], name: str) -> tuple[TraceFile, int] | None:

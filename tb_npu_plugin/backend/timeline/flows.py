@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,14 @@ import numpy as np
 from tb_npu_plugin.backend.results.timeline import Flows, SliceFlow, TimelineFlow
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.timeline.drawing import Window
-from tb_npu_plugin.backend.timeline.files import TraceFile, base_of, chosen, flows_of, trace_files
+from tb_npu_plugin.backend.timeline.files import (
+    TraceFile,
+    base_of,
+    by_file,
+    chosen,
+    flows_of,
+    trace_files,
+)
 from tb_npu_plugin.backend.timeline.places import deepest, reference
 
 #: Arrows of one slice that are looked at, and that are listed.
@@ -22,16 +30,12 @@ def flows_of_slice(file: TraceFile, row: int, base: int) -> tuple[list[SliceFlow
 
     Of an outer slice with very many only the first are looked at.
     """
-    index, lane = file.index, file.index.lane_at(row)
-    track, begin, end = int(lane["track"]), int(index.starts[row]), int(index.ends[row])
-    flows = flows_of(file.store, str(file.paths["flows"]))
+    index, flows = file.index, flows_of(file.store, str(file.paths["flows"]))
     found: list[SliceFlow] = []
     total = 0
     for forward in (False, True):
-        for n in _ends_in(flows, forward, track, begin, end)[:_LOOKED_AT].tolist():
-            here, there = ("from", "to") if forward else ("to", "from")
-            if deepest(index, track, int(flows[f"{here}_ns"][n])) != row:
-                continue
+        there = "to" if forward else "from"
+        for n in _own(file, flows, forward, row):
             other = deepest(index, int(flows[f"{there}_track"][n]), int(flows[f"{there}_ns"][n]))
             to = reference(file, other, base)
             total += 1
@@ -42,15 +46,22 @@ def flows_of_slice(file: TraceFile, row: int, base: int) -> tuple[list[SliceFlow
 
 def launches(file: TraceFile, row: int) -> list[tuple[int, int]]:
     """(track, moment) at which the arrows to a slice itself begin, the earliest first."""
-    index, lane = file.index, file.index.lane_at(row)
-    track, begin, end = int(lane["track"]), int(index.starts[row]), int(index.ends[row])
     flows = flows_of(file.store, str(file.paths["flows"]))
     found = [
         (int(flows["from_ns"][n]), int(flows["from_track"][n]))
-        for n in _ends_in(flows, False, track, begin, end)[:_LOOKED_AT].tolist()
-        if deepest(index, track, int(flows["to_ns"][n])) == row
+        for n in _own(file, flows, False, row)
     ]
     return [(of, moment) for moment, of in sorted(found) if file.track(of)]
+
+
+def _own(file: TraceFile, flows: dict[str, Any], forward: bool, row: int) -> Iterator[int]:
+    """The arrows that begin (``forward``) or end in a slice itself."""
+    index, track = file.index, int(file.index.lane_at(row)["track"])
+    moments = flows["from_ns" if forward else "to_ns"]
+    ends = _ends_in(flows, forward, track, int(index.starts[row]), int(index.ends[row]))
+    for n in ends[:_LOOKED_AT].tolist():
+        if deepest(index, track, int(moments[n])) == row:
+            yield n
 
 
 def _ends_in(flows: dict[str, Any], forward: bool, track: int, begin: int, end: int) -> Any:
@@ -72,20 +83,14 @@ def flows_in(sel: Selected, wanted: Window, limit: int) -> Flows:
     wanted.check()
     files = trace_files(sel)
     base = base_of(files) or 0
-    tracks: dict[tuple[int, int], dict[int, int]] = {}
-    for file, track in chosen(files, wanted.tracks):
-        tracks.setdefault((file.part, file.ordinal), {})[track.number] = track.id
     found: list[tuple[int, TraceFile, dict[str, Any], int, int]] = []
     total = 0
-    for file in files:
-        ids = tracks.get((file.part, file.ordinal))
-        if not ids:
-            continue
+    for file, tracks in by_file(chosen(files, wanted.tracks)):
         flows = flows_of(file.store, str(file.paths["flows"]))
         shift = wanted.shifts.get(file.part, 0)
         low, high = wanted.begin + base - shift, wanted.end + base - shift
         start, end = flows["from_ns"], flows["to_ns"]
-        numbers = list(ids)
+        numbers = [track.number for track in tracks]
         mask = ((start >= low) & (start < high)) | ((end >= low) & (end < high))
         mask &= np.isin(flows["from_track"], numbers) & np.isin(flows["to_track"], numbers)
         at = np.flatnonzero(mask)

@@ -8,7 +8,7 @@ from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
 from tb_npu_plugin.backend.timeline.files import TABLES as TABLES
-from tb_npu_plugin.backend.timeline.files import end_sql
+from tb_npu_plugin.backend.timeline.files import by_file, end_sql
 from tb_npu_plugin.backend.timeline.ranges import OPTIONS as OPTIONS
 from tb_npu_plugin.backend.timeline.ranges import Range, busy_ns, range_of, sums_by_name
 
@@ -78,9 +78,7 @@ def _by_name(sel: Selected, wanted: Range) -> Query:
 
 def _one_by_one(sel: Selected, wanted: Range) -> Query:
     parts = []
-    for key in dict.fromkeys((f.part, f.ordinal) for f, _ in wanted.tracks):
-        file = next(f for f, _ in wanted.tracks if (f.part, f.ordinal) == key)
-        tracks = [t for f, t in wanted.tracks if (f.part, f.ordinal) == key]
+    for file, tracks in by_file(wanted.tracks):
         named = ", ".join(f"({t.number}, {t.id}, {quote(t.where)})" for t in tracks)
         first = int(file.slice_id(0).partition(".")[2])
         begin, end = wanted.of(file)

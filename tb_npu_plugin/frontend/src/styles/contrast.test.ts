@@ -1,5 +1,6 @@
 /** Text is readable in both themes: every pair of ink and ground has a contrast of 4.5:1. */
 import { describe, expect, it } from 'vitest';
+import { contrast } from '../testing.contrast';
 import css from './tokens.css?raw';
 
 function tokens(selector: string): Record<string, string> {
@@ -7,19 +8,6 @@ function tokens(selector: string): Record<string, string> {
   return Object.fromEntries(
     [...block.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map((match) => [match[1], match[2]]),
   );
-}
-
-function luminance(hex: string): number {
-  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-function contrast(a: string, b: string): number {
-  const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
-  return (light + 0.05) / (dark + 0.05);
 }
 
 const PAIRS = [

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import css from '../../styles/tokens.css?raw';
+import { contrast } from '../../testing.contrast';
 import { conceptOf, HUES, LEVELS, levelOf, paletteFor } from './palette';
 
 function tokens(selector: string): (name: string) => string {
@@ -8,19 +9,6 @@ function tokens(selector: string): (name: string) => string {
     [...block.matchAll(/--([\w-]+):\s*(#[0-9a-f]{6})/g)].map((match) => [match[1], match[2]]),
   );
   return (name) => found[name] ?? '#000000';
-}
-
-function luminance(hex: string): number {
-  const [r = 0, g = 0, b = 0] = [1, 3, 5].map((at) => {
-    const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}
-
-function contrast(a: string, b: string): number {
-  const [dark = 0, light = 0] = [luminance(a), luminance(b)].sort((x, y) => x - y);
-  return (light + 0.05) / (dark + 0.05);
 }
 
 describe.each([
