@@ -12,17 +12,20 @@ const NUMBERED = ['slice', 'shift', 'pin', 'hide', 'move', 'fold', 'y'] as const
 const TIMES = ['w', 'range', 'marks'] as const;
 
 export function useOtherSelection(base: string | null): void {
+  const now = params.value;
   const selected = JSON.stringify(selection.value);
-  const before = useRef({ selected, base, params: params.peek(), moves: false });
+  const before = useRef({ selected, base, params: now, moves: false });
+  // Effects run after the paint: Back may have been quicker, and then its render is to come.
+  const stands = () => params.peek() === now;
   useEffect(() => {
     const last = before.current;
-    if (last.selected === selected) return;
-    const now = params.peek();
+    if (last.selected === selected || !stands()) return;
     const left = (key: string) => now[key] !== undefined && now[key] === last.params[key];
     last.selected = selected;
     last.moves = TIMES.every((key) => now[key] === last.params[key]);
     navigate(Object.fromEntries(NUMBERED.filter(left).map((key) => [key, null])), 'replace');
-  }, [selected]);
+    last.params = params.peek();
+  });
   useEffect(() => {
     const last = before.current;
     if (base === null || last.base === base) return;
@@ -34,7 +37,8 @@ export function useOtherSelection(base: string | null): void {
   }, [base]);
   // Last: the other effects compare with the render before.
   useEffect(() => {
-    before.current.params = params.peek();
+    const last = before.current;
+    if (last.selected === selected && stands()) last.params = now;
   });
 }
 
