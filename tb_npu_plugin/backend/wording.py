@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 #: Words of torch_npu -> those of another framework with the same profiler, longest first.
 _OF_FRAMEWORK = {
@@ -77,7 +78,7 @@ def memory(size_bytes: float | None) -> str:
     return f"{size_bytes:.0f} B"
 
 
-def ranks(values: list[int | None]) -> str:
+def ranks(values: Sequence[int | None]) -> str:
     """``[0, 1, 2, 5]`` -> ``0-2, 5``."""
     numbers = sorted(v for v in values if v is not None)
     spans: list[list[int]] = []

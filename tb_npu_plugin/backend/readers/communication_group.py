@@ -31,6 +31,7 @@ class CommGroup:
     """Global ranks by their position in the group; empty if unknown."""
 
 
+@lru_cache(maxsize=1 << 16)
 def group_id(full_name: str) -> str:
     """The hash by which CANN's exporter writes a group's full name (two 32-bit products).
 

@@ -26,20 +26,26 @@ class RankMeasure(msgspec.Struct):
 
 
 class RankName(msgspec.Struct):
-    """One row of the comparison."""
+    """One row of the comparison: a rank, or a group of them."""
 
     label: str
     rank: int | None
+    """``None`` for groups, and where it is unknown."""
     capture_id: str
+    """"" for groups."""
+    ranks: str
+    """The row's ranks as the ``rank`` parameter takes them."""
 
 
 class RankGrid(msgspec.Struct):
-    """Ranks by measures, in the order of the table's sort."""
+    """Ranks, or groups of them with their means, by measures, in the order of the table's sort."""
 
     ranks: list[RankName]
     measures: list[RankMeasure]
     total_ranks: int
-    """Ranks there are; ``ranks`` holds the first of them where they are too many."""
+    """Rows there are; ``ranks`` holds the first of them where they are too many."""
+    group: str
+    """What the rows are put together by: ``host``, ``device``, ``tp`` …; "" for ranks."""
 
 
 class Suspect(msgspec.Struct):
@@ -52,12 +58,15 @@ class Suspect(msgspec.Struct):
     headline: str
     evidence: list[str]
     view: str
-    """Where to look next, with ``filter``."""
+    """Where to look next, with ``group`` and ``filter``."""
+    group: str
     filter: str
 
 
 class Ranks(msgspec.Struct):
     note: str
+    shape: str
+    """How the job is cut, ``tp=8 dp=4 pp=2``; "" where that is unknown."""
     suspects: list[Suspect]
     verdict: str
     """Where there are no suspects, what that means: that nobody stands out, or that nobody can tell."""

@@ -54,11 +54,16 @@ def _sums(
     return found
 
 
-def references(count: int, suspects: Sequence[int]) -> list[int]:
-    """Ordinals of ranks to compare ``suspects`` with: spread evenly over those not suspected."""
-    others = [p for p in range(count) if p not in set(suspects)]
-    step = max(1, len(others) // MAX_REFERENCES)
-    return others[::step][:MAX_REFERENCES]
+def references(m: Measures, suspects: Sequence[int]) -> dict[int, list[int]]:
+    """Per suspect the ordinals of ranks to compare it with: spread evenly over those of its
+    pipeline stage that are not suspected."""
+    innocent = [p for p in range(m.count) if p not in set(suspects)]
+    found = {}
+    for part in suspects:
+        others = [p for p in innocent if not m.peers or m.peers[p] == m.peers[part]]
+        step = max(1, len(others) // MAX_REFERENCES)
+        found[part] = others[::step][:MAX_REFERENCES]
+    return found
 
 
 def excesses(
@@ -72,6 +77,44 @@ def excesses(
         found.append((name, mine.get(name, 0.0) - usual, usual))
     found.sort(key=lambda e: (-e[1], e[0]))
     return [e for e in found[:TOP] if e[1] > 0 and e[1] >= _TELLING * excess_ns]
+
+
+def idle_steps(
+    sel: Selected, m: Measures, parts: Sequence[int], floor_ns: float
+) -> dict[int, tuple[int, int]]:
+    """Part -> (steps in which its device idles ``floor_ns`` longer than the median rank's, steps)."""
+    source = sel.source("steps")
+    if source is None:
+        return dict.fromkeys(parts, (0, 0))
+    rows = sel.query(
+        lambda cur: cur.execute(
+            "SELECT part, step, sum(coalesce(free_ns, 0) + coalesce(preparing_ns, 0)) "
+            f"FROM {source} GROUP BY part, step"
+        ).fetchall()
+    )
+    idle: dict[int, dict[int, float]] = {}
+    for part, step, value in rows:
+        idle.setdefault(step, {})[part] = float(value)
+    found = {}
+    for part in parts:
+        mine = [(each[part], _peers(each, m, part)) for each in idle.values() if part in each]
+        longer = sum(value - median(peers) >= floor_ns for value, peers in mine)
+        found[part] = (longer, len(mine))
+    return found
+
+
+def _peers(values: dict[int, float], m: Measures, part: int) -> list[float]:
+    return [v for p, v in values.items() if not m.peers or m.peers[p] == m.peers[part]]
+
+
+def often_line(sel: Selected, longer: int, steps: int) -> list[str]:
+    """In how many of the steps it did so; "" where all, or none is known."""
+    if steps == 1:
+        return [sel.word("Seen in the one step recorded: it may be chance, several steps would tell",
+                         "仅采集了一个 Step，可能是偶然；采集多个 Step 才能判断")]  # fmt: skip
+    if longer == steps:
+        return []
+    return [sel.word(f"In {longer} of {steps} steps", f"{steps} 个 Step 中有 {longer} 个如此")]
 
 
 def computing_evidence(

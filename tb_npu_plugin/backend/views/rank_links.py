@@ -64,5 +64,6 @@ def _suspect(sel: Selected, row: tuple[object, ...]) -> Suspect:
               f"所选 Step 内传输 {wording.traffic(size)}；与传输相同算子的 {peers} 条链路的中位数相比")
         ],
         view="communication",
+        group="matrix",
         filter=f"src={src} dst={dst}",
     )  # fmt: skip

@@ -10,6 +10,7 @@ from tb_npu_plugin.backend.schema import STEPS
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
 from tb_npu_plugin.backend.views.memory_sources import source as memory_source
+from tb_npu_plugin.backend.views.parallel_groups import stages
 
 #: Kernels of all captures together, past which what must scan them all is left out.
 MAX_KERNELS = 5_000_000
@@ -47,6 +48,9 @@ class Measures:
     """All measures of a selection by key; those without any value are not there."""
 
     count: int
+    peers: list[int | None] | None = None
+    """Per capture its pipeline stage, where it has one: stages do different work by design, so
+    ranks are judged against those of their own."""
     all: dict[str, Measure] = field(default_factory=dict)
 
     def add(self, measure: Measure) -> None:
@@ -60,7 +64,8 @@ class Measures:
 
 def measures(sel: Selected) -> Measures:
     """Everything that the captures of the selection can be compared by. Times are means per step."""
-    found = Measures(len(sel.captures))
+    known = stages(sel)
+    found = Measures(len(sel.captures), known if any(s is not None for s in known) else None)
     _steps(sel, found)
     _waits(sel, found)
     _blame(sel, found)

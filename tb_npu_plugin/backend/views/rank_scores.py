@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from statistics import median
 
 #: With fewer ranks than this nobody can say which of them is the odd one.
@@ -19,14 +19,40 @@ def middle(values: Sequence[float | None]) -> float | None:
     return float(median(known)) if known else None
 
 
-def scores(values: Sequence[float | None]) -> list[float | None]:
+def scores(
+    values: Sequence[float | None], peers: Sequence[Hashable] | None = None
+) -> list[float | None]:
     """(value - median) / max(1.4826 MAD, 1 % of the median) per value.
 
-    None for what is unknown, and for all where fewer than four are known. 0 where all are equal.
+    ``peers``: a word per value; values are compared with those of the same word alone. None for
+    what is unknown, and where fewer than four are known. 0 where all are equal.
 
     >>> scores([10.0, 10.0, 10.2, 9.8, 14.0])[-1]
     13.490...
     """
+    if peers is None:
+        return _scores(values)
+    found: list[float | None] = [None] * len(values)
+    for peer in set(peers):
+        at = [i for i, each in enumerate(peers) if each == peer]
+        for i, score in zip(at, _scores([values[i] for i in at]), strict=True):
+            found[i] = score
+    return found
+
+
+def usual(
+    values: Sequence[float | None], peers: Sequence[Hashable] | None = None
+) -> list[float | None]:
+    """Per value the median of its peers' values."""
+    if peers is None:
+        return [middle(values)] * len(values)
+    center = {
+        p: middle([v for v, q in zip(values, peers, strict=True) if q == p]) for p in set(peers)
+    }
+    return [center[p] for p in peers]
+
+
+def _scores(values: Sequence[float | None]) -> list[float | None]:
     known = [v for v in values if v is not None]
     if len(known) < LEAST_RANKS:
         return [None] * len(values)

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tb_npu_plugin.backend import wording
-from tb_npu_plugin.backend.results import Suspect
+from tb_npu_plugin.backend.results import Severity, Suspect
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views import rank_causes as causes
 from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.pipeline_stages import slow_stage
 from tb_npu_plugin.backend.views.rank_links import slow_links
 from tb_npu_plugin.backend.views.rank_measures import Measures
-from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores
+from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores, usual
 
 #: A rank stands out from this score on (see :func:`rank_scores.scores`) ...
 OUTLIER = 4.0
@@ -35,6 +36,7 @@ class _Case:
     headline: str = ""
     evidence: list[str] = field(default_factory=list)
     view: str = "ranks"
+    severity: Severity = "warning"
 
 
 def suspects(sel: Selected, m: Measures) -> list[Suspect]:
@@ -50,37 +52,38 @@ def suspects(sel: Selected, m: Measures) -> list[Suspect]:
     late = _late(sel, m, floor)
     cases: dict[int, _Case] = {}
     _computing(sel, m, cases, computing)
-    _host(sel, m, cases, {p: hosts[p] for p in hosts if p not in computing})
+    _host(sel, m, cases, {p: hosts[p] for p in hosts if p not in computing}, floor)
     for part, cost in late.items():
         case = cases.setdefault(part, _Case(part))
         _add_late(sel, case, cost)
     ordered = sorted(cases.values(), key=lambda c: (-c.cost_ns, c.part))[:MAX_SUSPECTS]
     found = [
         Suspect(
-            severity="warning",
+            severity=c.severity,
             rank=sel.captures[c.part].rank,
             label=sel.rank_label(sel.captures[c.part]),
             headline=c.headline,
             evidence=c.evidence,
             view=c.view,
+            group="collective" if c.view == "ranks" else "",
             filter="",
         )
         for c in ordered
     ]
+    found += slow_stage(sel, m, floor)
     return found + _absent(sel, floor * ABSENT_MATTERS / MATTERS) + slow_links(sel)
 
 
 def _longer(m: Measures, key: str, floor: float) -> dict[int, float]:
     """Part -> ns above the median, of the ranks that stand out in ``key``."""
     values = m.values(key)
-    center = middle(values)
-    if center is None:
-        return {}
+    judged = zip(values, scores(values, m.peers), usual(values, m.peers), strict=True)
     return {
         part: value - center
-        for part, (value, score) in enumerate(zip(values, scores(values), strict=True))
-        if value is not None and score is not None and score >= OUTLIER and value - center >= floor
-    }
+        for part, (value, score, center) in enumerate(judged)
+        if value is not None and center is not None
+        and score is not None and score >= OUTLIER and value - center >= floor
+    }  # fmt: skip
 
 
 def _late(sel: Selected, m: Measures, floor: float) -> dict[int, float]:
@@ -93,7 +96,7 @@ def _late(sel: Selected, m: Measures, floor: float) -> dict[int, float]:
     lateness = _lateness(sel)
     return {
         part: delay
-        for part, (delay, score) in enumerate(zip(delays, scores(delays), strict=True))
+        for part, (delay, score) in enumerate(zip(delays, scores(delays, m.peers), strict=True))
         if delay is not None
         and delay >= floor
         and (few or (score is not None and score >= OUTLIER))
@@ -110,12 +113,13 @@ def _own_doing(m: Measures, part: int, lateness: float, few: bool) -> bool:
     known = False
     for key in ("computing_ns", "free_ns", "preparing_ns"):
         values = m.values(key)
-        own, score = values[part], scores(values)[part]
-        usual = min((v for v in values if v is not None), default=None) if few else middle(values)
-        if own is None or usual is None:
+        own, score = values[part], scores(values, m.peers)[part]
+        least = min((v for v in values if v is not None), default=None)
+        other = least if few else usual(values, m.peers)[part]
+        if own is None or other is None:
             continue
         known = True
-        if (few or (score or 0.0) >= OUTLIER) and own - usual >= TELLING * lateness:
+        if (few or (score or 0.0) >= OUTLIER) and own - other >= TELLING * lateness:
             return True
     return not known
 
@@ -139,27 +143,30 @@ def _computing(
 ) -> None:
     if not found:
         return
-    others = causes.references(m.count, list(found))
-    sums = causes.kernel_types(sel, sorted({*found, *others}))
-    usual = middle(m.values("computing_ns")) or 0.0
+    others = causes.references(m, list(found))
+    sums = causes.kernel_types(sel, sorted({*found}.union(*others.values())))
+    centers = usual(m.values("computing_ns"), m.peers)
     w, text = sel.word, wording.duration
     for part, excess in found.items():
-        name = sel.rank_label(sel.captures[part])
-        share = wording.percent(excess / usual) if usual else ""
+        name, center = sel.rank_label(sel.captures[part]), centers[part]
+        share = wording.percent(excess / center) if center else ""
         cases[part] = _Case(
             part, excess,
             w(f"{name} computes {share} longer than the median rank (+{text(excess)} a step)",
               f"{name} 的计算时间比中位数卡长 {share}（每 Step +{text(excess)}）"),
-            causes.computing_evidence(sel, m, part, sums, others, excess),
+            causes.computing_evidence(sel, m, part, sums, others[part], excess),
             "kernel",
         )  # fmt: skip
 
 
-def _host(sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, float]) -> None:
+def _host(
+    sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, float], floor: float
+) -> None:
     if not found:
         return
-    others = causes.references(m.count, list(found))
-    sums = causes.host_operators(sel, sorted({*found, *others}))
+    often = causes.idle_steps(sel, m, list(found), floor)
+    others = causes.references(m, list(found))
+    sums = causes.host_operators(sel, sorted({*found}.union(*others.values())))
     w, text = sel.word, wording.duration
     for part, excess in found.items():
         name = sel.rank_label(sel.captures[part])
@@ -167,8 +174,13 @@ def _host(sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, 
             part, excess,
             w(f"{name} lets its device idle: +{text(excess)} a step beyond the median rank",
               f"{name} 的设备空闲更久：每 Step 比中位数卡多 {text(excess)}"),
-            causes.host_evidence(sel, part, sums, others, excess),
+            [
+                *causes.host_evidence(sel, part, sums, others[part], excess),
+                *causes.often_line(sel, *often[part]),
+            ],
             "operator",
+            # Of many hosts some are late in any one step; only its coming back tells.
+            "info" if often[part][1] == 1 else "warning",
         )  # fmt: skip
 
 
@@ -239,6 +251,7 @@ def _absent(sel: Selected, floor: float) -> list[Suspect]:
                   f"涉及 {count} 次集合通信；最严重的是 {name}：每卡至少 {text(most)}"),
             ],
             view="health",
+            group="",
             filter="",
         )
     ]  # fmt: skip

@@ -2,47 +2,43 @@
 
 from __future__ import annotations
 
-import math
-
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.errors import RequestError
-from tb_npu_plugin.backend.readers.csv_file import ident, quote
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
-from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.tables import Query, TableRequest, empty_table, page
+from tb_npu_plugin.backend.views import rank_groups
 from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
-from tb_npu_plugin.backend.views.rank_measures import Measure, Measures, measures
-from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores
+from tb_npu_plugin.backend.views.parallel_groups import axes, shape_text
+from tb_npu_plugin.backend.views.rank_grid import rank_grid
+from tb_npu_plugin.backend.views.rank_measures import Measures, measures
+from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS
 from tb_npu_plugin.backend.views.rank_suspects import suspects
+from tb_npu_plugin.backend.views.rank_tables import collectives_table, groups_of, ranks_table
 
 TABLES = ("steps", "comm_ops", "comm_matrix", "kernels", "operators", "memory_curve")
-GROUPS = ("", "host", "collective")
-#: ``only=table``: the page of the table alone.
-OPTIONS = ("only",)
-#: More rows than this are no picture; the table holds them all.
-MAX_RANKS = 2048
+GROUPS = ("", *rank_groups.GROUPS, "collective")
+#: ``only=table``: the page of the table alone. ``shape``: how the job is cut, ``tp=8,pp=2``.
+OPTIONS = ("only", "shape")
 
 
 def ranks(sel: Selected, request: TableRequest) -> results.Ranks:
     """The comparison, and a page of its table (``group=collective``: of matched collectives)."""
     if sel.options.get("only", "table") != "table":
         raise RequestError(400, "bad-option", "only can be: table.")
-    if sel.options:
+    if "only" in sel.options:
         query = ranks_query(sel, request.group)
-        return results.Ranks(
-            _note(sel), [], "", results.RankGrid([], [], 0), _page(sel, query, request)
-        )
+        nothing = results.RankGrid([], [], 0, "")
+        return results.Ranks(_note(sel), "", [], "", nothing, _page(sel, query, request))
     found = measures(sel)
     query = ranks_query(sel, request.group, found)
-    order = _order(sel, found, "" if request.group else request.sort)
     named = suspects(sel, found)
     verdict = "" if named else _verdict(sel, found)
-    grid, table = _grid(sel, found, order), _page(sel, query, request)
-    return results.Ranks(_note(sel), named, verdict, grid, table)
+    grid, table = rank_grid(sel, found, request), _page(sel, query, request)
+    return results.Ranks(_note(sel), shape_text(axes(sel)), named, verdict, grid, table)
 
 
 def _page(sel: Selected, query: Query | None, request: TableRequest) -> results.Table:
-    return page(sel.store, query, request) if query else empty_table(_groups(sel))
+    return page(sel.store, query, request) if query else empty_table(groups_of(sel))
 
 
 def ranks_query(sel: Selected, group: str, found: Measures | None = None) -> Query | None:
@@ -54,152 +50,9 @@ def ranks_query(sel: Selected, group: str, found: Measures | None = None) -> Que
         raise RequestError(400, "bad-group", f"Ranks cannot be grouped by {group!r}.",
                            f"Groups: {', '.join(g for g in GROUPS if g)}")  # fmt: skip
     if group == "collective":
-        return _collectives(sel)
+        return collectives_table(sel)
     found = found or measures(sel)
-    return _table(sel, group, found) if found.all else None
-
-
-def _groups(sel: Selected) -> list[str]:
-    found = [""]
-    if len({c.host for c in sel.captures}) > 1:
-        found.append("host")
-    if sel.paths("comm_ops") and len(sel.captures) > 1:
-        found.append("collective")
-    return found
-
-
-def _table(sel: Selected, group: str, found: Measures) -> Query:
-    keys = list(found.all)
-    rows = []
-    for part, capture in enumerate(sel.captures):
-        rank = "NULL" if capture.rank is None else str(capture.rank)
-        cells = ", ".join(_number(found.all[key].values[part]) for key in keys)
-        rows.append(f"({part}, {rank}, {quote(sel.rank_label(capture))}, "
-                    f"{quote(capture.host or '')}, {cells})")  # fmt: skip
-    names = ", ".join(("part", "rank", "capture", "host", *map(ident, keys)))
-    source = (
-        f"(SELECT * REPLACE (CAST(rank AS BIGINT) AS rank) FROM (VALUES {', '.join(rows)}) "
-        f"v({names}))"
-    )
-    w = sel.word
-    unknown = any(c.rank is None for c in sel.captures)
-    hosts = len({c.host for c in sel.captures}) > 1
-    if group:
-        columns = [
-            Col("host", "text", w("Host", "主机"), "host"),
-            Col("count", "int", w("Ranks", "卡数"), "count(*)", aggregate=True),
-        ]
-    else:
-        columns = [
-            Col("rank", "rank", "Rank", "rank", shown=not unknown),
-            Col("capture", "text", w("Capture", "采集"), "capture", shown=unknown),
-            Col("host", "text", w("Host", "主机"), "host", shown=hosts),
-        ]
-    for key in keys:
-        measure = found.all[key]
-        sql = f"CAST({ident(key)} AS {'BIGINT' if measure.kind == 'int' else 'DOUBLE'})"
-        columns.append(
-            Col(key, measure.kind, measure.label, f"avg({sql})" if group else sql, measure.about,
-                measure.shown, measure.concept, aggregate=bool(group))
-        )  # fmt: skip
-    search = "host" if group else "capture"
-    default = "host" if group else "rank,capture"
-    return Query(source, columns, search, default, [group] if group else [], group, _groups(sel))
-
-
-def _number(value: float | None) -> str:
-    return "NULL" if value is None or not math.isfinite(value) else repr(float(value))
-
-
-def _collectives(sel: Selected) -> Query | None:
-    """The collectives that at least two ranks recorded, those that cost most first."""
-    matched = matched_source(sel)
-    if matched is None:
-        return None
-    row = sel.query(
-        lambda cur: cur.execute(f"SELECT min(start_ns) FROM {collectives_sql(matched)}").fetchone()
-    )
-    w = sel.word
-
-    def c(key: str, kind: results.Kind, en: str, zh: str, about: str = "", about_zh: str = "",
-          *, shown: bool = True) -> Col:  # fmt: skip
-        return Col(key, kind, w(en, zh), key, w(about, about_zh), shown)
-
-    columns = [
-        c("name", "name", "Operation", "通信算子"),
-        c("type", "text", "Type", "类型", shown=False),
-        c("comm_group", "id", "Group id", "通信域 ID", shown=False),
-        c("step", "step", "Step", "Step"),
-        c("ranks", "int", "Ranks", "卡数", "Ranks of the selection that recorded it",
-          "所选范围内记录了它的卡数"),
-        c("start_ns", "time", "Start", "开始", "Of the first rank, by its own clock",
-          "最先到达的卡的开始时刻（按该卡时钟）"),
-        c("spread_ns", "duration", "Arrival spread", "到达时间差",
-          "From the first rank's start to the last one's, by their clocks",
-          "首个与最后一个卡开始时刻之差（按各卡时钟）"),
-        c("last", "text", "Last to join", "最后到达",
-          "The rank that synchronises least; empty where all wait, so that the last is not here",
-          "同步时间最短的卡；若所有卡都在等待则为空，即最后到达者不在其中"),
-        c("cost_ns", "duration", "Cost", "代价",
-          "Synchronisation of the other ranks beyond that of the last, in sum",
-          "其他卡的同步时间超出最后到达者的部分之和"),
-        c("most_ns", "duration", "Longest wait", "最长等待"),
-        c("least_ns", "duration", "Shortest wait", "最短等待", shown=False),
-        c("passed_ns", "duration", "Held up before", "此前被拖慢",
-          "How much longer the last to join was in communication of other groups before, compared "
-          "with the rank that waited longest",
-          "最后到达的卡此前在其他通信域中比等待最久的卡多用的时间", shown=False),
-        c("transit_ns", "duration", "Transit", "传输", "Median of the ranks", "各卡的中位数"),
-        c("elapse_ns", "duration", "Longest elapse", "最长总耗时", shown=False),
-        c("size_bytes", "bytes", "Size", "数据量", "Most of a rank", "单卡最大值"),
-    ]  # fmt: skip
-    base = int(row[0]) if row and row[0] is not None else None
-    return Query(collectives_sql(matched), columns, "name", "cost_ns:desc", [], "collective",
-                 _groups(sel), base)  # fmt: skip
-
-
-def _order(sel: Selected, found: Measures, sort: str) -> list[int]:
-    """Ordinals of the captures in the order of the table, the unknown last."""
-    order = list(range(len(sel.captures)))
-    for word in reversed(sort.split(",")):
-        key, _, direction = word.strip().partition(":")
-        if key == "rank" and direction == "desc":
-            order.reverse()
-        if key not in found.all:
-            continue
-        values = found.values(key)
-        sign = -1.0 if direction == "desc" else 1.0
-        order.sort(key=lambda p: _sort_key(values[p], sign))
-    return order
-
-
-def _sort_key(value: float | None, sign: float) -> tuple[bool, float]:
-    return (value is None, sign * value if value is not None else 0.0)
-
-
-def _grid(sel: Selected, found: Measures, order: list[int]) -> results.RankGrid:
-    shown = order[:MAX_RANKS]
-    captures = [sel.captures[p] for p in shown]
-    return results.RankGrid(
-        ranks=[results.RankName(sel.rank_label(c), c.rank, c.capture_id) for c in captures],
-        measures=[_measure(m, shown) for m in found.all.values() if m.shown],
-        total_ranks=len(order),
-    )
-
-
-def _measure(m: Measure, shown: list[int]) -> results.RankMeasure:
-    known = [v for v in m.values if v is not None]
-    scored = scores(m.values)
-    return results.RankMeasure(
-        key=m.key, label=m.label, kind=m.kind, description=m.about, concept=m.concept, view=m.view,
-        median=middle(m.values), least=min(known, default=None), most=max(known, default=None),
-        values=[m.values[p] for p in shown],
-        scores=[_rounded(scored[p]) for p in shown],
-    )  # fmt: skip
-
-
-def _rounded(score: float | None) -> float | None:
-    return None if score is None else round(score, 2)
+    return ranks_table(sel, group, found) if found.all else None
 
 
 def _verdict(sel: Selected, found: Measures) -> str:

@@ -557,6 +557,7 @@ export interface RanksReply {
 }
 export interface Ranks {
   note: string;
+  shape: string;
   suspects: Suspect[];
   verdict: string;
   grid: RankGrid;
@@ -572,23 +573,26 @@ export interface Suspect {
   headline: string;
   evidence: string[];
   view: string;
+  group: string;
   filter: string;
 }
 /**
- * Ranks by measures, in the order of the table's sort.
+ * Ranks, or groups of them with their means, by measures, in the order of the table's sort.
  */
 export interface RankGrid {
   ranks: RankName[];
   measures: RankMeasure[];
   total_ranks: number;
+  group: string;
 }
 /**
- * One row of the comparison.
+ * One row of the comparison: a rank, or a group of them.
  */
 export interface RankName {
   label: string;
   rank: number | null;
   capture_id: string;
+  ranks: string;
 }
 /**
  * One column of the comparison, with a value and a score per row of :class:`RankGrid`.

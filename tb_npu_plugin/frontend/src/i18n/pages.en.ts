@@ -147,6 +147,7 @@ export const pages: Pages = {
     unused: (links) => `Nothing went over ${links}.`,
     shownOf: (shown, all) =>
       `The first ${n(shown)} of ${n(all)} ranks. Choose others under Rank above.`,
+    more: (count) => `Show ${n(count)} more`,
     heatMap: (measure, count) =>
       `${measure} from rank to rank, ${n(count)} × ${n(count)}; the table after it holds the figures`,
     moreKeys: (shown, all) => `The first ${n(shown)} of ${n(all)} choices`,
@@ -176,6 +177,12 @@ export const pages: Pages = {
     reading: 'Judged once all ranks have been read.',
     deviation: 'Distance from the median rank',
     deviationHint: 'A click on a heading sorts, on a cell opens the rows of that rank.',
+    shape: 'Parallel groups:',
+    noShape: 'unknown',
+    setShape: 'set',
+    ownShape: 'as the files tell',
+    shapeHint:
+      "tp=8,pp=2 … in Megatron's order of ranks (tp, cp, dp, pp); dp is what remains of the job",
     below: 'below',
     above: 'above the median',
     median: 'Median',

@@ -156,6 +156,11 @@ export interface Pages {
     | 'reading'
     | 'deviation'
     | 'deviationHint'
+    | 'shape'
+    | 'noShape'
+    | 'setShape'
+    | 'ownShape'
+    | 'shapeHint'
     | 'below'
     | 'above'
     | 'median'
@@ -167,5 +172,6 @@ export interface Pages {
   > & {
     chart: (ranks: number, measures: number) => Sentence;
     shownOf: (shown: number, all: number) => Sentence;
+    more: (count: number) => Sentence;
   };
 }

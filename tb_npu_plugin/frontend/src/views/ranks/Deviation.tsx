@@ -31,7 +31,10 @@ export function Deviation({ grid }: { grid: RankGrid }) {
       note: measure.description,
     };
   };
-  const now = params.value.group ? '' : (params.value.sort ?? '');
+  const { group } = params.value;
+  // Columns of other tables are no measures.
+  const grouped = group && group !== 'collective' ? group : null;
+  const now = group && !grouped ? '' : (params.value.sort ?? '');
   return (
     <section class="card" aria-label={words.deviation}>
       <header class="chart-head">
@@ -53,13 +56,14 @@ export function Deviation({ grid }: { grid: RankGrid }) {
         keys={words.keys}
         describe={describe}
         onSort={(key) =>
-          navigate({ group: null, sort: now === `${key}:desc` ? key : `${key}:desc`, offset: null })
+          navigate({
+            group: grouped,
+            sort: now === `${key}:desc` ? key : `${key}:desc`,
+            offset: null,
+          })
         }
         onPick={(row, column) => {
-          const rank = ranks[row]?.rank;
-          openView(measures[column]?.view ?? 'step', {
-            rank: rank === null || rank === undefined ? 'unknown' : String(rank),
-          });
+          openView(measures[column]?.view ?? 'step', { rank: ranks[row]?.ranks ?? null });
         }}
       />
       {ranks.length < grid.total_ranks && (

@@ -10,19 +10,28 @@ import { selectionQuery } from '../../state/query';
 import { params } from '../../state/route';
 import { useReply } from '../../state/useReply';
 import { Deviation } from './Deviation';
+import { Shape } from './Shape';
 import { Suspects } from './Suspects';
 
 const tableOf = (reply: RanksReply) => reply.data.table;
 
 export function RanksPage() {
-  const { group, sort } = params.value;
+  const { group, sort, shape } = params.value;
   // The rows of the picture stand in the order of the table, unless that shows something else.
   const { reply, error, stale } = useReply<RanksReply>('ranks', {
     ...selectionQuery(),
-    ...(group ? {} : { sort }),
+    ...(group === 'collective' ? {} : { group, sort }),
+    shape,
     limit: 1,
   });
-  if (!reply) return <Waiting error={error} />;
+  if (!reply) {
+    return (
+      <>
+        {shape && <Shape known="" />}
+        <Waiting error={error} />
+      </>
+    );
+  }
   const { data, meta } = reply;
   const some = data.grid.measures.length > 0;
   return (
@@ -30,9 +39,10 @@ export function RanksPage() {
       {error && <Strip icon="warning" tone="warning" title={error.message} />}
       <ViewStatus meta={meta} listed={!some} />
       {some && (
-        <p class="lead">
+        <div class="lead rank-lead">
           <LongText text={data.note} />
-        </p>
+          {data.grid.total_ranks > 1 && <Shape known={data.shape} />}
+        </div>
       )}
       {some && data.grid.ranks.length > 1 && (
         <Suspects
@@ -48,7 +58,7 @@ export function RanksPage() {
         view="ranks"
         tableOf={tableOf}
         title={t.value.views.ranks}
-        paging={{ only: 'table' }}
+        paging={{ only: 'table', shape }}
         stated
       />
     </div>

@@ -1,4 +1,5 @@
 /** What stands out, most costly first: a sentence, what it rests on, and a door to the rows. */
+import { useState } from 'preact/hooks';
 import type { Suspect } from '../../api/types.gen';
 import { Door } from '../../components/Door';
 import { Severity } from '../../components/Severity';
@@ -12,8 +13,13 @@ interface Props {
   read: boolean;
 }
 
+/** So many at first, so that the picture below stays in sight. */
+const FEW = 3;
+
 export function Suspects({ suspects, verdict, read }: Props) {
   const words = t.value.ranks;
+  const [all, setAll] = useState(false);
+  const shown = all || suspects.length <= FEW + 1 ? suspects : suspects.slice(0, FEW);
   return (
     <section class="card" aria-label={words.suspects}>
       <header class="card-head">
@@ -21,7 +27,7 @@ export function Suspects({ suspects, verdict, read }: Props) {
       </header>
       {!read && <p class="quiet empty-line">{words.reading}</p>}
       {read && verdict && <p class="quiet empty-line">{verdict}</p>}
-      {(read ? suspects : []).map((each) => (
+      {(read ? shown : []).map((each) => (
         <article key={each.headline} class="finding">
           <Severity level={each.severity} />
           <div class="finding-body">
@@ -41,12 +47,17 @@ export function Suspects({ suspects, verdict, read }: Props) {
           </div>
         </article>
       ))}
+      {read && shown.length < suspects.length && (
+        <button type="button" class="link" onClick={() => setAll(true)}>
+          {words.more(suspects.length - shown.length)}
+        </button>
+      )}
     </section>
   );
 }
 
-function patchOf({ view, rank, filter }: Suspect) {
-  if (view === 'ranks') return { group: 'collective', filter: null, sort: null };
-  if (view === 'communication') return { group: 'matrix', filter };
-  return rank === null ? {} : { rank: String(rank) };
+function patchOf({ view, rank, group, filter }: Suspect) {
+  const rows = { group: group || null, filter: filter || null };
+  if (view === 'ranks') return { ...rows, sort: null };
+  return { ...(group ? rows : {}), ...(rank === null ? {} : { rank: String(rank) }) };
 }

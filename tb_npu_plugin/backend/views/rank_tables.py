@@ -1,0 +1,134 @@
+"""The tables of the ranks view: every rank, groups of ranks, matched collectives."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tb_npu_plugin.backend import results
+from tb_npu_plugin.backend.readers.csv_file import ident, quote
+from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.tables import Col, Query
+from tb_npu_plugin.backend.views import rank_groups
+from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.rank_measures import Measures
+
+_HEADINGS = {"host": ("Host", "主机"), "device": ("Device", "设备"), "pp": ("Stage", "阶段")}
+#: What the mean of a count is.
+_MEANS: dict[results.Kind, results.Kind] = {"int": "number"}
+
+
+def groups_of(sel: Selected) -> list[str]:
+    found = ["", *rank_groups.groupings(sel)]
+    if sel.paths("comm_ops") and len(sel.captures) > 1:
+        found.append("collective")
+    return found
+
+
+def ranks_table(sel: Selected, group: str, found: Measures) -> Query:
+    source, columns = _grouped(sel, group, found) if group else _each(sel, found)
+    for measure in found.all.values():
+        kind = "int" if measure.kind == "int" and not group else _MEANS.get(measure.kind)
+        columns.append(
+            Col(measure.key, kind or measure.kind, measure.label, ident(measure.key), measure.about,
+                measure.shown, measure.concept)
+        )  # fmt: skip
+    search, default = ("label", "place") if group else ("capture", "rank,capture")
+    return Query(source, columns, search, default, [], group, groups_of(sel))
+
+
+def _each(sel: Selected, found: Measures) -> tuple[str, list[Col]]:
+    """One row per capture."""
+    w = sel.word
+    unknown = any(c.rank is None for c in sel.captures)
+    several = len({c.host for c in sel.captures}) > 1
+    columns = [
+        Col("rank", "rank", "Rank", "CAST(rank AS BIGINT)", shown=not unknown),
+        Col("capture", "text", w("Capture", "采集"), "capture", shown=unknown),
+        Col("host", "text", w("Host", "主机"), "host", shown=several),
+    ]
+    rows = [
+        ("NULL" if c.rank is None else str(c.rank), quote(sel.rank_label(c)), quote(c.host or ""),
+         *(_number(m.values[part]) for m in found.all.values()))
+        for part, c in enumerate(sel.captures)
+    ]  # fmt: skip
+    return _rows_sql(("rank", "capture", "host", *found.all), rows), columns
+
+
+def _grouped(sel: Selected, group: str, found: Measures) -> tuple[str, list[Col]]:
+    """One row per group of ranks, with the means over them."""
+    w = sel.word
+    en, zh = _HEADINGS.get(group, (group.upper(), group.upper()))
+    columns = [
+        Col("label", "text", w(en, zh), "label"),
+        Col("place", "int", w("Place", "序号"), "place", shown=False),
+        Col("ranks", "text", w("Ranks", "卡"), "ranks"),
+        Col("count", "int", w("Count", "卡数"), "count"),
+        Col("longest", "text", w("Computes longest", "计算最久"), "longest",
+            w("The rank of the group with the longest computing, and by how much beyond the group's "
+              "mean", "组内计算时间最长的卡，及其超出组内平均的比例")),
+    ]  # fmt: skip
+    groups = rank_groups.rank_groups(sel, group)
+    values = [rank_groups.means(found, groups, key) for key in found.all]
+    rows = [
+        (quote(each.label), str(at), quote(each.ranks), str(len(each.parts)),
+         quote(rank_groups.longest(sel, found, each)), *(_number(column[at]) for column in values))
+        for at, each in enumerate(groups)
+    ]  # fmt: skip
+    return _rows_sql(("label", "place", "ranks", "count", "longest", *found.all), rows), columns
+
+
+def _rows_sql(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    listed = ", ".join(f"({', '.join(row)})" for row in rows)
+    return f"(SELECT * FROM (VALUES {listed}) v({', '.join(map(ident, names))}))"
+
+
+def _number(value: float | None) -> str:
+    return "NULL" if value is None or not math.isfinite(value) else repr(float(value))
+
+
+def collectives_table(sel: Selected) -> Query | None:
+    """The collectives that at least two ranks recorded, those that cost most first."""
+    matched = matched_source(sel)
+    if matched is None:
+        return None
+    row = sel.query(
+        lambda cur: cur.execute(f"SELECT min(start_ns) FROM {collectives_sql(matched)}").fetchone()
+    )
+    w = sel.word
+
+    def c(key: str, kind: results.Kind, en: str, zh: str, about: str = "", about_zh: str = "",
+          *, shown: bool = True) -> Col:  # fmt: skip
+        return Col(key, kind, w(en, zh), key, w(about, about_zh), shown)
+
+    columns = [
+        c("name", "name", "Operation", "通信算子"),
+        c("type", "text", "Type", "类型", shown=False),
+        c("comm_group", "id", "Group id", "通信域 ID", shown=False),
+        c("step", "step", "Step", "Step"),
+        c("ranks", "int", "Ranks", "卡数", "Ranks of the selection that recorded it",
+          "所选范围内记录了它的卡数"),
+        c("start_ns", "time", "Start", "开始", "Of the first rank, by its own clock",
+          "最先到达的卡的开始时刻（按该卡时钟）"),
+        c("spread_ns", "duration", "Arrival spread", "到达时间差",
+          "From the first rank's start to the last one's, by their clocks",
+          "首个与最后一个卡开始时刻之差（按各卡时钟）"),
+        c("last", "text", "Last to join", "最后到达",
+          "The rank that synchronises least; empty where all wait, so that the last is not here",
+          "同步时间最短的卡；若所有卡都在等待则为空，即最后到达者不在其中"),
+        c("cost_ns", "duration", "Cost", "代价",
+          "Synchronisation of the other ranks beyond that of the last, in sum",
+          "其他卡的同步时间超出最后到达者的部分之和"),
+        c("most_ns", "duration", "Longest wait", "最长等待"),
+        c("least_ns", "duration", "Shortest wait", "最短等待", shown=False),
+        c("passed_ns", "duration", "Held up before", "此前被拖慢",
+          "How much longer the last to join was in communication of other groups before, compared "
+          "with the rank that waited longest",
+          "最后到达的卡此前在其他通信域中比等待最久的卡多用的时间", shown=False),
+        c("transit_ns", "duration", "Transit", "传输", "Median of the ranks", "各卡的中位数"),
+        c("elapse_ns", "duration", "Longest elapse", "最长总耗时", shown=False),
+        c("size_bytes", "bytes", "Size", "数据量", "Most of a rank", "单卡最大值"),
+    ]  # fmt: skip
+    base = int(row[0]) if row and row[0] is not None else None
+    return Query(collectives_sql(matched), columns, "name", "cost_ns:desc", [], "collective",
+                 groups_of(sel), base)  # fmt: skip
