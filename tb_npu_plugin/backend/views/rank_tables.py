@@ -28,11 +28,11 @@ def groups_of(sel: Selected) -> list[str]:
 def ranks_table(sel: Selected, group: str, found: Measures) -> Query:
     source, columns = _grouped(sel, group, found) if group else _each(sel, found)
     for measure in found.all.values():
-        kind = "int" if measure.kind == "int" and not group else _MEANS.get(measure.kind)
-        columns.append(
-            Col(measure.key, kind or measure.kind, measure.label, ident(measure.key), measure.about,
-                measure.shown, measure.concept)
-        )  # fmt: skip
+        whole = measure.kind == "int" and not group
+        kind = measure.kind if whole else _MEANS.get(measure.kind, measure.kind)
+        sql = f"CAST({ident(measure.key)} AS {'BIGINT' if whole else 'DOUBLE'})"
+        columns.append(Col(measure.key, kind, measure.label, sql, measure.about,
+                           measure.shown, measure.concept))  # fmt: skip
     search, default = ("label", "place") if group else ("capture", "rank,capture")
     return Query(source, columns, search, default, [], group, groups_of(sel))
 

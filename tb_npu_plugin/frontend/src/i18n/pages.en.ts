@@ -147,7 +147,6 @@ export const pages: Pages = {
     unused: (links) => `Nothing went over ${links}.`,
     shownOf: (shown, all) =>
       `The first ${n(shown)} of ${n(all)} ranks. Choose others under Rank above.`,
-    more: (count) => `Show ${n(count)} more`,
     heatMap: (measure, count) =>
       `${measure} from rank to rank, ${n(count)} × ${n(count)}; the table after it holds the figures`,
     moreKeys: (shown, all) => `The first ${n(shown)} of ${n(all)} choices`,
@@ -194,5 +193,6 @@ export const pages: Pages = {
       `${plural(ranks, 'rank', 'ranks')} by ${plural(measures, 'measure', 'measures')}; the table after it holds the figures`,
     shownOf: (shown, all) =>
       `The first ${n(shown)} of ${n(all)} ranks. Choose others under Rank above.`,
+    more: (count) => `Show ${n(count)} more`,
   },
 };

@@ -141,7 +141,6 @@ export const pages: Pages = {
     incomplete: (count) => `${n(count)} 个算子的部分耗时未知，未计入。`,
     unused: (links) => `${String(links).replaceAll(', ', '、')} 没有流量。`,
     shownOf: (shown, all) => `显示前 ${n(shown)} 张卡，共 ${n(all)} 张；可在上方“卡”中另选。`,
-    more: (count) => `再显示 ${n(count)} 条`,
     heatMap: (measure, count) => `卡间${measure}，${n(count)} × ${n(count)}，数值见其后的表格`,
     moreKeys: (shown, all) => `仅列出前 ${n(shown)} 项，共 ${n(all)} 项`,
   },
@@ -184,5 +183,6 @@ export const pages: Pages = {
     keys: '方向键在格间移动，Enter 打开该格',
     chart: (ranks, measures) => `${n(ranks)} 张卡 × ${n(measures)} 项指标，数值见其后的表格`,
     shownOf: (shown, all) => `显示前 ${n(shown)} 张卡，共 ${n(all)} 张；可在上方“卡”中另选。`,
+    more: (count) => `再显示 ${n(count)} 条`,
   },
 };
