@@ -34,6 +34,8 @@ class Identity:
     start_ns: int | None = None
     end_ns: int | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
+    chip: str | None = None
+    """``Ascend910B`` …; None where several are named."""
 
 
 def identity(path: Path) -> Identity:
@@ -44,6 +46,7 @@ def identity(path: Path) -> Identity:
         ranks.append((path.name, int(match.group("rank")[:18])))
     start = end = None
     metadata: dict[str, Any] = {}
+    chips: set[str] = set()
     with suppress(*BROKEN, OSError), closing(connect(path)) as connection:
         mapped = {row[0] for row in _rows(connection, "RANK_DEVICE_MAP", "rankid")}
         for rank in sorted(r for r in mapped if isinstance(r, int) and 0 <= r < 1 << 32):
@@ -55,7 +58,9 @@ def identity(path: Path) -> Identity:
         for name, value in _rows(connection, "META_DATA", "name", "value"):
             if isinstance(name, str) and isinstance(value, str) and len(value) <= _MAX_TEXT:
                 metadata.setdefault(name, _decoded(value))
-    return Identity(tuple(ranks), start, end, metadata)
+        chips = {n for (n,) in _rows(connection, "NPU_INFO", "name") if isinstance(n, str) and n}
+    chip = chips.pop() if len(chips) == 1 else None
+    return Identity(tuple(ranks), start, end, metadata, chip)
 
 
 def _rows(connection: sqlite3.Connection, table: str, *columns: str) -> Iterator[tuple[Any, ...]]:

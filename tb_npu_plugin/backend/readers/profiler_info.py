@@ -37,6 +37,8 @@ class ProfilerInfo:
     mindspore_version: str | None = None
     cann_version: str | None = None
     world_size: int | None = None
+    chip: str | None = None
+    """The name of the capture's devices, where they are of one kind and a file tells."""
     config: dict[str, Any] = field(default_factory=dict)
     metadata: dict[str, Any] = field(default_factory=dict)
     files: tuple[str, ...] = ()
@@ -74,9 +76,12 @@ def read(capture: Path, names: list[str], databases: list[Path]) -> ProfilerInfo
         files.append("profiler_metadata.json")
         metadata = _json(capture / "profiler_metadata.json", "profiler_metadata.json", notes)
     start, end = _window(info)
+    chips = set()
     for database in databases:
         known = identity(database)
         ranks += known.ranks
+        if known.chip:
+            chips.add(known.chip)
         metadata = {**known.metadata, **metadata}
         if start is None or end is None:
             start, end = known.start_ns, known.end_ns
@@ -95,6 +100,7 @@ def read(capture: Path, names: list[str], databases: list[Path]) -> ProfilerInfo
         mindspore_version=_text(info.get("ms_version")),
         cann_version=_text(info.get("cann_version")),
         world_size=_int(job.get("world_size")) or _world_of_groups(metadata),
+        chip=chips.pop() if len(chips) == 1 else None,
         config=config,
         metadata=metadata,
         files=tuple(files),

@@ -97,6 +97,8 @@ class Communication(msgspec.Struct):
     table: Table
     matrix: RankMatrix | None
     """Only for ``group=matrix``."""
+    peaks: str
+    """Peaks of links in GB/s, one direction: ``HCCS=28 RDMA=25``; "" where unknown."""
 
 
 class CommunicationReply(msgspec.Struct):

@@ -10,6 +10,7 @@ from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
 from tb_npu_plugin.backend.views.communication_matrix import matrix
 from tb_npu_plugin.backend.views.communication_summary import communication_line, rank_sums
 from tb_npu_plugin.backend.views.communication_tables import QUERIES
+from tb_npu_plugin.backend.views.link_peaks import link_peaks, peaks_text
 
 __all__ = [
     "GROUPS",
@@ -24,8 +25,8 @@ __all__ = [
 
 TABLES = ("comm_ops", "comm_links", "comm_packets", "comm_matrix")
 GROUPS = tuple(QUERIES)
-#: ``key``: which rows of the matrix the heat map shows.
-OPTIONS = ("key",)
+#: ``key``: which rows of the matrix the heat map shows. ``peak``: of links, ``HCCS=28,RDMA=25`` GB/s.
+OPTIONS = ("key", "peak")
 
 
 def communication(sel: Selected, request: TableRequest) -> results.Communication:
@@ -38,8 +39,9 @@ def communication(sel: Selected, request: TableRequest) -> results.Communication
     ranks, total = rank_sums(sel)
     shown = matrix(sel, sel.options.get("key", "")) if request.group == "matrix" else None
     return results.Communication(
-        note=communication_line(sel), ranks=ranks, total_ranks=total, table=table, matrix=shown
-    )
+        note=communication_line(sel), ranks=ranks, total_ranks=total, table=table, matrix=shown,
+        peaks=peaks_text(link_peaks(sel)),
+    )  # fmt: skip
 
 
 def communication_query(sel: Selected, group: str) -> Query | None:

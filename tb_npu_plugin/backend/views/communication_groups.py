@@ -45,7 +45,8 @@ def known_groups(sel: Selected) -> dict[str, CommGroup]:
 
 
 def communication_source(sel: Selected, table: str) -> str | None:
-    """Table expression over a communication table with ``group_name`` and ``group_ranks``.
+    """Table expression over a communication table with ``group_name``, ``group_ranks`` (text) and
+    ``group_size``; the last two NULL where no file tells them.
 
     None while nothing of it has been read. These tables carry no device.
     """
@@ -57,12 +58,12 @@ def communication_source(sel: Selected, table: str) -> str | None:
     if not groups:
         return (
             f"(SELECT *, coalesce(comm_group, {unnamed}) AS group_name, "
-            f"CAST(NULL AS VARCHAR) AS group_ranks FROM {source})"
+            f"CAST(NULL AS VARCHAR) AS group_ranks, CAST(NULL AS BIGINT) AS group_size FROM {source})"
         )
     return (
         f"(SELECT t.*, coalesce(g.group_label, t.comm_group, {unnamed}) AS group_name, "
-        f"g.ranks AS group_ranks FROM {source} t LEFT JOIN {_values(groups)} "
-        "ON g.id = t.comm_group)"
+        f"g.ranks AS group_ranks, len(g.list) AS group_size FROM {source} t LEFT JOIN "
+        f"{_values(groups)} ON g.id = t.comm_group)"
     )
 
 
@@ -135,15 +136,19 @@ def assumed_groups(sel: Selected) -> set[str]:
 def world_of_matrix(sel: Selected) -> int | None:
     """How many ranks the job has at least, by the links of the recording; None if it tells nothing.
 
-    A group counts if its positions run from 0 without a gap, over all captures.
+    A group counts as :func:`group_sizes` has it, over all captures.
     """
+    world = max(group_sizes(sel).values(), default=0)
+    highest = max((c.rank for c in sel.recording.captures if c.rank is not None), default=-1)
+    return world if world > max(1, highest) else None
+
+
+def group_sizes(sel: Selected) -> dict[str, int]:
+    """Group id -> how many ranks it links, where its positions run from 0 without a gap."""
     seen: dict[str, set[int]] = {}
     for p in _positions(sel):
         seen.setdefault(p.group, set()).update(p.seen)
-    sizes = [len(s) for s in seen.values() if s and max(s) + 1 == len(s)]
-    world = max(sizes, default=0)
-    highest = max((c.rank for c in sel.recording.captures if c.rank is not None), default=-1)
-    return world if world > max(1, highest) else None
+    return {g: len(s) for g, s in seen.items() if s and max(s) + 1 == len(s)}
 
 
 def _positions(sel: Selected) -> tuple[_Positions, ...]:

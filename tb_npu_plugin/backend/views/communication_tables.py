@@ -16,6 +16,8 @@ from tb_npu_plugin.backend.views.communication_groups import (
     communication_source,
     matrix_source,
 )
+from tb_npu_plugin.backend.views.communication_sizes import message_sizes
+from tb_npu_plugin.backend.views.link_peaks import link_peaks, peak_sql
 
 #: Group word -> grouping columns of comm_ops.
 _OPERATION_KEYS = {
@@ -122,6 +124,8 @@ def links(sel: Selected) -> Query | None:
         return None
     w = sel.word
     whole = f"(SELECT sum(size_bytes) FROM {source} WHERE is_sum = 0)"
+    peaks = link_peaks(sel)
+    peak = peak_sql(peaks, "link")
     columns = [
         col(_field(COMM_LINKS, "link"), sel.lang),
         *(
@@ -134,6 +138,14 @@ def links(sel: Selected) -> Query | None:
                 ("large_packet_ratio", LARGE_PACKETS),
             )
         ),
+        Col("peak_bytes_per_s", "rate", w("Peak of a link", "单链路峰值"), f"any_value({peak})",
+            w("One link in one direction: of the chip, or as set", "单链路单向峰值：取自芯片型号或用户设置"),
+            shown=bool(peaks), aggregate=True),
+        Col("of_peak_ratio", "ratio", w("Of the peak", "占峰值"),
+            f"{BANDWIDTH} / nullif(any_value({peak}), 0)",
+            w("Bandwidth over the peak of one link: sizes and times are summed over planes, so this "
+              "is the mean of the links", "带宽 / 单链路峰值：数据量与时间为各平面之和，故为各链路的平均"),
+            shown=bool(peaks), aggregate=True),
         Col("size_ratio", "ratio", w("Share of size", "数据量占比"),
             f"CASE WHEN max(is_sum) = 0 THEN sum(size_bytes) / nullif({whole}, 0) END",
             w("Of all link types; a sum of others has none", "占所有链路类型的比例；合计行没有"),
@@ -215,6 +227,7 @@ QUERIES: dict[str, Callable[[Selected], Query | None]] = {
     "group": lambda sel: grouped(sel, "group"),
     "link": links,
     "size": packet_sizes,
+    "message": message_sizes,
     "matrix": matrix_rows,
     "step": lambda sel: grouped(sel, "step"),
     "rank": lambda sel: grouped(sel, "rank"),

@@ -481,6 +481,7 @@ export interface Communication {
   total_ranks: number;
   table: Table;
   matrix: RankMatrix | null;
+  peaks: string;
 }
 /**
  * Sums over the operations of one capture: ``elapse = transit + wait + idle + rest``.

@@ -190,6 +190,7 @@ export const en: Dictionary = {
       collective: 'Collectives',
       link: 'By link',
       size: 'By packet size',
+      message: 'By message size',
       matrix: 'Rank to rank',
     },
     columns: 'Columns',

@@ -112,6 +112,8 @@ export const pages: Pages = {
     heldMost: (rank) => `Held most on ${rank}`,
   },
   communication: {
+    peak: 'Peak of a link, GB/s:',
+    peakHint: 'HCCS=28,RDMA=25: one link in one direction',
     pages: 'What to look at',
     summary: 'Time and links',
     matrix: 'Rank to rank',
@@ -177,9 +179,6 @@ export const pages: Pages = {
     deviation: 'Distance from the median rank',
     deviationHint: 'A click on a heading sorts, on a cell opens the rows of that rank.',
     shape: 'Parallel groups:',
-    noShape: 'unknown',
-    setShape: 'set',
-    ownShape: 'as the files tell',
     shapeHint:
       "tp=8,pp=2 … in Megatron's order of ranks (tp, cp, dp, pp); dp is what remains of the job",
     below: 'below',
@@ -194,5 +193,10 @@ export const pages: Pages = {
     shownOf: (shown, all) =>
       `The first ${n(shown)} of ${n(all)} ranks. Choose others under Rank above.`,
     more: (count) => `Show ${n(count)} more`,
+  },
+  setting: {
+    unknown: 'unknown',
+    set: 'set',
+    asTold: 'as the files tell',
   },
 };

@@ -92,6 +92,8 @@ export interface Pages {
     largest: (rank: string) => Sentence;
   };
   communication: Record<
+    | 'peak'
+    | 'peakHint'
     | 'pages'
     | 'summary'
     | 'matrix'
@@ -157,9 +159,6 @@ export interface Pages {
     | 'deviation'
     | 'deviationHint'
     | 'shape'
-    | 'noShape'
-    | 'setShape'
-    | 'ownShape'
     | 'shapeHint'
     | 'below'
     | 'above'
@@ -174,4 +173,5 @@ export interface Pages {
     shownOf: (shown: number, all: number) => Sentence;
     more: (count: number) => Sentence;
   };
+  setting: Record<'unknown' | 'set' | 'asTold', Sentence>;
 }

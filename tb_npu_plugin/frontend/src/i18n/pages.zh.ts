@@ -109,6 +109,8 @@ export const pages: Pages = {
     heldMost: (rank) => `${rank} 上占用最多的算子`,
   },
   communication: {
+    peak: '单链路峰值（GB/s）：',
+    peakHint: '如 HCCS=28,RDMA=25：单链路单向',
     pages: '查看内容',
     summary: '耗时与链路',
     matrix: '卡间矩阵',
@@ -170,9 +172,6 @@ export const pages: Pages = {
     deviation: '与中位数卡的距离',
     deviationHint: '单击表头排序，单击一格打开该卡的明细。',
     shape: '并行划分：',
-    noShape: '未知',
-    setShape: '设置',
-    ownShape: '恢复文件所述',
     shapeHint: '如 tp=8,pp=2，按 Megatron 的卡序（tp、cp、dp、pp）；dp 为其余部分',
     below: '低于',
     above: '高于中位数',
@@ -184,5 +183,10 @@ export const pages: Pages = {
     chart: (ranks, measures) => `${n(ranks)} 张卡 × ${n(measures)} 项指标，数值见其后的表格`,
     shownOf: (shown, all) => `显示前 ${n(shown)} 张卡，共 ${n(all)} 张；可在上方“卡”中另选。`,
     more: (count) => `再显示 ${n(count)} 条`,
+  },
+  setting: {
+    unknown: '未知',
+    set: '设置',
+    asTold: '恢复文件所述',
   },
 };

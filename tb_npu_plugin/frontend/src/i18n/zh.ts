@@ -177,6 +177,7 @@ export const zh: Dictionary = {
       collective: '集合通信',
       link: '按链路',
       size: '按包大小',
+      message: '按消息大小',
       matrix: '卡间矩阵',
     },
     columns: '列',

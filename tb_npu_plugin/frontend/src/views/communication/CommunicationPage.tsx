@@ -5,6 +5,7 @@ import { Strip } from '../../components/Notice';
 import { Segmented } from '../../components/Segmented';
 import { Skeleton } from '../../components/Skeleton';
 import { LongText } from '../../components/Text';
+import { TextSetting } from '../../components/TextSetting';
 import { DataTable } from '../../components/table/DataTable';
 import { ViewStatus } from '../../components/ViewStatus';
 import { t } from '../../i18n';
@@ -19,14 +20,22 @@ const tableOf = (reply: CommunicationReply) => reply.data.table;
 
 export function CommunicationPage() {
   const words = t.value.communication;
-  const { group, key } = params.value;
+  const { group, key, peak } = params.value;
   const matrix = group === 'matrix';
   const { reply, error, stale } = useReply<CommunicationReply>('communication', {
     ...selectionQuery(),
     ...(matrix ? { group, key } : {}),
+    peak,
     limit: 1,
   });
-  if (!reply) return error ? <Failure error={error} /> : <Placeholder />;
+  if (!reply) {
+    return (
+      <>
+        {peak && <Peaks known="" />}
+        {error ? <Failure error={error} /> : <Placeholder />}
+      </>
+    );
+  }
   const { data, meta } = reply;
   const some = data.ranks.length > 0 || data.table.groups.length > 0;
   const rankToRank = data.table.groups.includes('matrix');
@@ -39,6 +48,7 @@ export function CommunicationPage() {
           <p class="lead">
             <LongText text={data.note} />
           </p>
+          {group === 'link' && <Peaks known={data.peaks} />}
           {rankToRank && (
             <Segmented
               label={words.pages}
@@ -66,10 +76,24 @@ export function CommunicationPage() {
         view="communication"
         tableOf={tableOf}
         title={t.value.views.communication}
+        paging={{ peak }}
         decimal
         stated
       />
     </div>
+  );
+}
+
+function Peaks({ known }: { known: string }) {
+  const words = t.value.communication;
+  return (
+    <TextSetting
+      param="peak"
+      label={words.peak}
+      known={known}
+      example="HCCS=28,RDMA=25"
+      hint={words.peakHint}
+    />
   );
 }
 

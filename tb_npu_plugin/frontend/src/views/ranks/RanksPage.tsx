@@ -2,6 +2,7 @@
 import type { RanksReply } from '../../api/types.gen';
 import { Strip } from '../../components/Notice';
 import { LongText } from '../../components/Text';
+import { TextSetting } from '../../components/TextSetting';
 import { DataTable } from '../../components/table/DataTable';
 import { ViewStatus } from '../../components/ViewStatus';
 import { Waiting } from '../../components/Waiting';
@@ -10,7 +11,6 @@ import { selectionQuery } from '../../state/query';
 import { params } from '../../state/route';
 import { useReply } from '../../state/useReply';
 import { Deviation } from './Deviation';
-import { Shape } from './Shape';
 import { Suspects } from './Suspects';
 
 const tableOf = (reply: RanksReply) => reply.data.table;
@@ -39,7 +39,7 @@ export function RanksPage() {
       {error && <Strip icon="warning" tone="warning" title={error.message} />}
       <ViewStatus meta={meta} listed={!some} />
       {some && (
-        <div class="lead rank-lead">
+        <div class="lead lead-row">
           <LongText text={data.note} />
           {data.grid.total_ranks > 1 && <Shape known={data.shape} />}
         </div>
@@ -62,5 +62,18 @@ export function RanksPage() {
         stated
       />
     </div>
+  );
+}
+
+function Shape({ known }: { known: string }) {
+  const words = t.value.ranks;
+  return (
+    <TextSetting
+      param="shape"
+      label={words.shape}
+      known={known}
+      example="tp=8,pp=2"
+      hint={words.shapeHint}
+    />
   );
 }
