@@ -9,8 +9,9 @@ from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.readers.csv_file import ident, quote
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query
-from tb_npu_plugin.backend.views import rank_groups
+from tb_npu_plugin.backend.views import rank_differences, rank_groups
 from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.pipeline_pairs import has_pairs
 from tb_npu_plugin.backend.views.rank_measures import Measures
 
 _HEADINGS = {"host": ("Host", "主机"), "device": ("Device", "设备"), "pp": ("Stage", "阶段")}
@@ -20,8 +21,12 @@ _MEANS: dict[results.Kind, results.Kind] = {"int": "number"}
 
 def groups_of(sel: Selected) -> list[str]:
     found = ["", *rank_groups.groupings(sel)]
+    if len(sel.captures) > 1:
+        found += [g for g, (table, *_) in rank_differences.GROUPS.items() if sel.paths(table)]
     if sel.paths("comm_ops") and len(sel.captures) > 1:
         found.append("collective")
+        if has_pairs(sel):
+            found.append("pair")
     return found
 
 

@@ -6,9 +6,10 @@ from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Query, TableRequest, empty_table, page
-from tb_npu_plugin.backend.views import rank_groups
+from tb_npu_plugin.backend.views import rank_differences, rank_groups
 from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
 from tb_npu_plugin.backend.views.parallel_groups import axes, shape_text
+from tb_npu_plugin.backend.views.pipeline_pairs import pairs
 from tb_npu_plugin.backend.views.rank_grid import rank_grid
 from tb_npu_plugin.backend.views.rank_measures import Measures, measures
 from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS
@@ -16,7 +17,7 @@ from tb_npu_plugin.backend.views.rank_suspects import suspects
 from tb_npu_plugin.backend.views.rank_tables import collectives_table, groups_of, ranks_table
 
 TABLES = ("steps", "comm_ops", "comm_matrix", "kernels", "operators", "memory_curve")
-GROUPS = ("", *rank_groups.GROUPS, "collective")
+GROUPS = ("", *rank_groups.GROUPS, *rank_differences.GROUPS, "collective", "pair")
 #: ``only=table``: the page of the table alone. ``shape``: how the job is cut, ``tp=8,pp=2``.
 OPTIONS = ("only", "shape")
 
@@ -51,6 +52,11 @@ def ranks_query(sel: Selected, group: str, found: Measures | None = None) -> Que
                            f"Groups: {', '.join(g for g in GROUPS if g)}")  # fmt: skip
     if group == "collective":
         return collectives_table(sel)
+    if group == "pair" or group in rank_differences.GROUPS:
+        query = pairs(sel) if group == "pair" else rank_differences.differences(sel, group)
+        if query:
+            query.groups = groups_of(sel)
+        return query
     found = found or measures(sel)
     return ranks_table(sel, group, found) if found.all else None
 

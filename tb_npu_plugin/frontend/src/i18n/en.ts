@@ -187,6 +187,7 @@ export const en: Dictionary = {
       ep: 'Expert parallel',
       dp: 'Data parallel',
       pp: 'Pipeline stages',
+      pair: 'Sends and receives',
       collective: 'Collectives',
       link: 'By link',
       size: 'By packet size',

@@ -174,6 +174,7 @@ export const zh: Dictionary = {
       ep: '专家并行',
       dp: '数据并行',
       pp: '流水线阶段',
+      pair: '收发配对',
       collective: '集合通信',
       link: '按链路',
       size: '按包大小',

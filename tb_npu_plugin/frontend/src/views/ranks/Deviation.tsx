@@ -6,6 +6,7 @@ import { valueText } from '../../components/table/columns';
 import { t } from '../../i18n';
 import { exact, formatNumber, type Num } from '../../lib/format';
 import { navigate, openView, params } from '../../state/route';
+import { pictured } from './groups';
 
 export function Deviation({ grid }: { grid: RankGrid }) {
   const words = t.value.ranks;
@@ -32,8 +33,8 @@ export function Deviation({ grid }: { grid: RankGrid }) {
     };
   };
   const { group } = params.value;
+  const grouped = pictured(group);
   // Columns of other tables are no measures.
-  const grouped = group && group !== 'collective' ? group : null;
   const now = group && !grouped ? '' : (params.value.sort ?? '');
   return (
     <section class="card" aria-label={words.deviation}>

@@ -11,6 +11,7 @@ import { selectionQuery } from '../../state/query';
 import { params } from '../../state/route';
 import { useReply } from '../../state/useReply';
 import { Deviation } from './Deviation';
+import { pictured } from './groups';
 import { Suspects } from './Suspects';
 
 const tableOf = (reply: RanksReply) => reply.data.table;
@@ -20,7 +21,8 @@ export function RanksPage() {
   // The rows of the picture stand in the order of the table, unless that shows something else.
   const { reply, error, stale } = useReply<RanksReply>('ranks', {
     ...selectionQuery(),
-    ...(group === 'collective' ? {} : { group, sort }),
+    group: pictured(group),
+    ...(group && !pictured(group) ? {} : { sort }),
     shape,
     limit: 1,
   });
