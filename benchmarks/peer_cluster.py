@@ -82,9 +82,7 @@ def compare_operations(peer: Path, operations: Any) -> None:
     for r in operations.itertuples():
         ours[int(r.step), int(r.rank), int(r.start_ns)] = r.elapse_ns
     values, unknown, worst = 0, 0, 0.0
-    told_by_peer = json.loads(
-        (peer / "cluster_communication.json").read_text(), parse_float=Decimal
-    )
+    told_by_peer = json.loads((peer / "cluster_communication.json").read_text())
     for steps in told_by_peer.values():
         for step, names in steps.items():
             for by_rank in names.values():
@@ -92,13 +90,13 @@ def compare_operations(peer: Path, operations: Any) -> None:
                     info = told["Communication Time Info"]
                     if "Start Timestamp(us)" not in info:  # a sum
                         continue
-                    start = round(info["Start Timestamp(us)"] * 1000)
+                    start = round(Decimal(info["Start Timestamp(us)"]) * 1000)
                     mine = ours.get((int(step.removeprefix("step")), int(rank), start))
                     if mine is None:
                         unknown += 1
                         continue
                     values += 1
-                    worst = max(worst, abs(float(info["Elapse Time(ms)"]) * 1e6 - mine))
+                    worst = max(worst, abs(info["Elapse Time(ms)"] * 1e6 - mine))
     print(f"communication  {values} operations, {unknown} not found by start, "
           f"greatest difference {worst:.3f} ns")  # fmt: skip
 
