@@ -188,6 +188,12 @@ def sample(
     straggler: Annotated[
         int | None, typer.Option(min=0, help="This rank computes longer; the others wait.")
     ] = None,
+    slow_clock: Annotated[
+        int | None, typer.Option(min=0, help="The cores of this rank run at 1.3 GHz.")
+    ] = None,
+    slow_host: Annotated[
+        int | None, typer.Option(min=0, help="The data loader of this rank is late in every step.")
+    ] = None,
     slow_link: Annotated[
         str | None, typer.Option(metavar="A-B", help="The link between these ranks is slow.")
     ] = None,
@@ -214,6 +220,8 @@ def sample(
             level=level,
             seed=seed,
             straggler=straggler,
+            slow_clock=slow_clock,
+            slow_host=slow_host,
             slow_link=link,
             memory_leak=memory_leak,
             line=line,

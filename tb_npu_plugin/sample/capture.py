@@ -22,6 +22,7 @@ from .pieces import LAYER_PARAMETERS
 from .plan import Chunk, layers_of
 from .rows import DeviceRows, Sorter, TaskIds, rank_chunk
 from .schedule import Times
+from .specs import FREQ_MHZ, SLOW_MHZ
 from .statistics import Statistics, add_kernels, write_api_statistic, write_op_statistic
 from .steps import write_steps
 from .tasktables import TaskTables
@@ -66,6 +67,11 @@ class Settings:
     layout: Layout
     chunks: list[Chunk]
     export: tuple[str, ...] = ("text",)
+    slow_clock: int | None = None
+
+    def mhz(self, rank: int) -> int:
+        """The clock of a rank's cores."""
+        return SLOW_MHZ if rank == self.slow_clock else FREQ_MHZ
 
     @property
     def databases(self) -> bool:
@@ -89,14 +95,16 @@ class CaptureWriter:
         self._output = output = folder / "ASCEND_PROFILER_OUTPUT"
         output.mkdir(parents=True)
         scratch.mkdir()
-        ids = trace_ids(s.line, s.level, rank, layout, pid)
+        ids = trace_ids(s.line, s.level, rank, layout, pid, s.mhz(rank))
         self._databases = Databases(output, rank, ids, layout) if s.databases else None
         # What databases are made of is written as text too, elsewhere if nobody wants to see it.
         self._memory_folder = output if s.writes(*MEMORY_FILES, MODULES) else scratch
         kernels = output if s.writes("kernel_details.csv") else scratch
         self._ids = TaskIds(1000)
         self._sorter = Sorter()
-        self._kernels = KernelDetails(kernels, s.line, s.level, self._device, [s.seed, 3, rank])
+        self._kernels = KernelDetails(
+            kernels, s.line, s.level, self._device, s.mhz(rank), [s.seed, 3, rank]
+        )
         self._tables = TaskTables(output, s.line, self._device, [s.seed, 4, rank])
         self._operators = OperatorDetails(output) if "operator_details.csv" in s.files else None
         held = layers_of(s.chunks) * LAYER_PARAMETERS // layout.tp * STATE_BYTES

@@ -16,7 +16,7 @@ from .dbmemory import add_memory
 from .groups import Layout
 from .kernels import Counters
 from .rows import DeviceRows, RankChunk
-from .specs import FREQ_MHZ, Kernel
+from .specs import Kernel
 from .traceids import TraceIds
 from .truth import StepTruth
 
@@ -98,7 +98,7 @@ class Databases:
         self._analysis.finish()
         add_memory(db, memory, self._device)
         db.add("AICORE_FREQ", [
-            (self._device, time, FREQ_MHZ)
+            (self._device, time, self._ids.mhz)
             for time in np.arange(window[0] + 500_000, window[1], FREQ_NS).tolist()
         ])  # fmt: skip
         db.add("SESSION_TIME_INFO", [window])

@@ -11,7 +11,6 @@ from .collectives import LOCAL_BYTES_PER_NS, Share, Task, plane_tasks
 from .groups import Layout
 from .parts import TRACKS, Pieces
 from .rows import COMM_STREAM, RankChunk
-from .specs import FREQ_MHZ
 from .text import NO_MODEL, us, us_list
 from .traceids import TraceIds
 
@@ -159,7 +158,7 @@ def counters(ids: TraceIds, window: tuple[int, int]) -> Iterator[str]:
     """The core's frequency (constant) and the device's memory in KB."""
     for ts in us_list(np.arange(window[0] + 500_000, window[1], SAMPLE_NS, dtype=np.int64)):
         for name, process, value in (
-            ("AI Core Freq", "AI Core Freq", f'"MHz": {FREQ_MHZ}'),
+            ("AI Core Freq", "AI Core Freq", f'"MHz": {ids.mhz}'),
             ("APP/HBM", "NPU MEM", f'"KB": {12 << 20}'),
         ):
             yield (

@@ -9,7 +9,7 @@ import numpy as np
 
 from .lines import Line, kernel_header
 from .rows import MAIN_STREAM, SIDE_STREAM, DeviceRows
-from .specs import CUBE_CORES, FREQ_MHZ, VECTOR_CORES, Kernel
+from .specs import CUBE_CORES, VECTOR_CORES, Kernel
 from .text import CRLF, NO_MODEL, Appender, Floats, Ints, thousandths, us_list
 
 RATIOS = [repr(i / 1000) for i in range(1001)]
@@ -39,11 +39,14 @@ class Counters:
 class KernelDetails:
     """Writes one rank's kernel_details.csv, block by block."""
 
-    def __init__(self, folder: Path, line: Line, level: int, device: int, seed: list[int]) -> None:
+    def __init__(
+        self, folder: Path, line: Line, level: int, device: int, mhz: int, seed: list[int]
+    ) -> None:
         header = kernel_header(line, level)
         self._file = Appender(folder / "kernel_details.csv", ",".join(header) + CRLF)
         self._line, self._level = line, level
         self._device = f"{device}," if line.device_id else ""
+        self._mhz = mhz
         self._rng = np.random.Generator(np.random.SFC64(seed))
         self._columns = len(header)
         self._heads: dict[Kernel, tuple[str, str]] = {}
@@ -158,7 +161,7 @@ class KernelDetails:
             aiv_text = _core_text(aiv, AIV_STAGES) if kind != 0 else [NO_AIV] * len(at)
             use: list[float] | list[int] = [0] * len(at)
             if kind != 1:
-                use = thousandths(cube[1] / (FREQ_MHZ * CUBE_CORES * duration / 1000) * 100)
+                use = thousandths(cube[1] / (self._mhz * CUBE_CORES * duration / 1000) * 100)
             text[at] = [f"{a}{v}{u}{CRLF}" for a, v, u in zip(aic_text, aiv_text, use, strict=True)]
         counters: list[str] = text.tolist()
         return counters
@@ -168,8 +171,8 @@ class KernelDetails:
         count = len(duration)
         rounds = np.ceil(blocks / cores)
         wanted = duration / 1000 * self._rng.uniform(0.92, 0.99, count)
-        cycles = np.rint(wanted * FREQ_MHZ * blocks / rounds).astype(np.int64)
-        time = cycles / (FREQ_MHZ * blocks) * rounds
+        cycles = np.rint(wanted * self._mhz * blocks / rounds).astype(np.int64)
+        time = cycles / (self._mhz * blocks) * rounds
         ratios = np.clip(stages * self._rng.uniform(0.93, 1.07, stages.shape), 0.0, 1.0)
         return time, cycles, ratios, 0.001 + 0.09 * self._rng.random(count) ** 2
 

@@ -16,7 +16,6 @@ from .groups import Layout
 from .plan import Chunk
 from .text import Floats, Ints
 
-STRAGGLER_FACTOR = 1.3
 ENQUEUE_NS, LAUNCH_NS, LATENCY_NS = 900, 7_000, 1_800
 NOISE = {"AI_CORE": 0.02, "MIX_AIC": 0.03}
 OTHER_NOISE = 0.06
@@ -86,17 +85,15 @@ def _noise(rngs: list[np.random.Generator], count: int) -> Floats:
     return np.stack([rng.standard_normal(count) for rng in rngs])
 
 
-def kernel_durations(chunk: Chunk, rngs: list[np.random.Generator], straggler: int | None) -> Ints:
-    """(ranks, tasks) durations; 0 for collectives."""
+def kernel_durations(chunk: Chunk, rngs: list[np.random.Generator], slowness: Floats) -> Ints:
+    """(ranks, tasks) durations; 0 for collectives. slowness: (ranks), 1 for a sound one."""
     kernels = chunk.kernels
     mean = np.array([k.mean_ns for k in kernels] + [0], dtype=np.float64)
     sigma = np.array([NOISE.get(k.core, OTHER_NOISE) for k in kernels] + [0.0])
     duration = mean[chunk.task_spec] * np.clip(
         1 + sigma[chunk.task_spec] * _noise(rngs, len(chunk.task_spec)), 0.7, 1.6
     )
-    if straggler is not None:
-        duration[straggler] *= STRAGGLER_FACTOR
-    return duration.astype(np.int64)
+    return (duration * slowness[:, None]).astype(np.int64)
 
 
 def time_chunk(
@@ -105,7 +102,7 @@ def time_chunk(
     layout: Layout,
     rngs: list[np.random.Generator],
     shared: np.random.Generator,
-    straggler: int | None,
+    slowness: Floats,
 ) -> Times:
     """Time a chunk on all ranks and move their clocks on."""
     host_mean = np.array([c.host_ns for c in chunk.calls], dtype=np.float64)[chunk.call_ids]
@@ -118,7 +115,7 @@ def time_chunk(
     enqueue = tens(host_duration[:, task_call] * chunk.task_share) + host_start[:, task_call]
     launch = tens(LAUNCH_NS * np.exp(0.15 * _noise(rngs, len(task_call))))
     dequeue = _chain(enqueue + ENQUEUE_NS, launch, clocks.dequeue)
-    duration = kernel_durations(chunk, rngs, straggler)
+    duration = kernel_durations(chunk, rngs, slowness)
     ready = dequeue + launch + LATENCY_NS
     start = np.empty_like(ready)
     clocks.host = clocks.host + passed[:, -1]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 CUBE_CORES = 24
 VECTOR_CORES = 48
 FREQ_MHZ = 1800
+SLOW_MHZ = 1300
 
 Shape = tuple[int, ...]
 

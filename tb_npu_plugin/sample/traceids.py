@@ -35,9 +35,10 @@ class TraceIds:
     groups: tuple[Group, ...]
     group_thread: dict[str, int]  # by communicator name; its planes follow
     label: str  # NPU, or NPU <device>
+    mhz: int  # of the cores
 
 
-def trace_ids(line: Line, level: int, rank: int, layout: Layout, pid: int) -> TraceIds:
+def trace_ids(line: Line, level: int, rank: int, layout: Layout, pid: int, mhz: int) -> TraceIds:
     """Numbers as the exporters give them."""
     device = layout.device(rank)
     groups = tuple(axis.groups[int(axis.of_rank[rank])] for axis in layout.axes.values())
@@ -51,6 +52,7 @@ def trace_ids(line: Line, level: int, rank: int, layout: Layout, pid: int) -> Tr
         groups,
         {g.name: i * (planes + 1) for i, g in enumerate(groups)},
         f"NPU {device}" if line.device_id else "NPU",
+        mhz,
     )
 
 

@@ -109,5 +109,7 @@ class SampleTruth:
     ranks: tuple[RankTruth, ...]
     groups: dict[str, tuple[int, ...]]  # full communicator name -> global ranks
     straggler: int | None = None
+    slow_clock: int | None = None
+    slow_host: int | None = None
     slow_link: tuple[int, int] | None = None
     memory_leak: bool = False

@@ -17,13 +17,16 @@ from .lines import LINES
 from .model import build
 from .plan import plan_step
 from .schedule import Clocks, time_chunk
-from .text import Ints
+from .specs import FREQ_MHZ, SLOW_MHZ
+from .text import Floats, Ints
 from .truth import RankTruth, SampleTruth
 
 EPOCH_NS = 1_772_438_400_000_000_000  # 2026-03-02 08:00:00 UTC; a fixed date keeps files equal
 LEAD_NS, TRAIL_NS = 18_000_000, 12_000_000  # the window around the steps
 LOADER_NS, LOADER_SPREAD_NS = 2_600_000, 900_000
 SYNC_NS = 21_000
+STRAGGLER_FACTOR = 1.3
+SLOW_LOADER_NS = 3_000_000
 
 
 def write_sample(
@@ -35,6 +38,8 @@ def write_sample(
     level: int = 1,
     seed: int = 0,
     straggler: int | None = None,
+    slow_clock: int | None = None,
+    slow_host: int | None = None,
     slow_link: tuple[int, int] | None = None,
     memory_leak: bool = False,
     worker: str = "node",
@@ -51,6 +56,8 @@ def write_sample(
 
     kernels_per_step: compute kernels; collectives come on top.
     straggler: a rank that computes 1.3 times as long; the others wait for it.
+    slow_clock: a rank whose cores run at 1.3 instead of 1.8 GHz.
+    slow_host: a rank whose data loader takes 3 ms longer in every step.
     slow_link: two ranks whose link has 0.15 of the bandwidth. Without tp given, tp becomes 1 where
         they would otherwise have no large payload to exchange.
     memory_leak: some blocks of every step are never freed.
@@ -75,7 +82,14 @@ def write_sample(
         if slow_link is not None and not share_payloads(slow_link, tp):
             tp = 1
     wanted = tuple(kind for kind in ("text", "db") if kind in export)
-    _check(ranks, steps, kernels_per_step, level, world, tp, line, files, straggler, slow_link)
+    _check(ranks, steps, kernels_per_step, level, world, tp, line, files, slow_link)
+    for name, rank in (
+        ("straggler", straggler),
+        ("slow_clock", slow_clock),
+        ("slow_host", slow_host),
+    ):
+        if rank is not None and not 0 <= rank < world:
+            raise ValueError(f"{name} is a rank of the job")
     if not wanted or len(wanted) < len(set(export)):
         raise ValueError("export is text, db or both")
     epoch = EPOCH_NS + (seed % 100_000) * 60_000_000_000
@@ -84,7 +98,15 @@ def write_sample(
     settings = Settings(
         LINES[line], level, seed, steps, first_step, memory_leak,
         frozenset(files if "text" in wanted else ()), layout, chunks, wanted,
+        slow_clock,
     )  # fmt: skip
+    slowness, loader = np.ones(world), np.zeros(world, dtype=np.int64)
+    if straggler is not None:
+        slowness[straggler] *= STRAGGLER_FACTOR
+    if slow_clock is not None:
+        slowness[slow_clock] *= FREQ_MHZ / SLOW_MHZ
+    if slow_host is not None:
+        loader[slow_host] = SLOW_LOADER_NS
     random = np.random.default_rng([seed, 77])
     begin = epoch + LEAD_NS + random.integers(0, 40_000, world) * 10
     folders = [_folder(out, worker, rank, layout, seed, begin, overwrite) for rank in range(ranks)]
@@ -94,9 +116,11 @@ def write_sample(
             CaptureWriter(folder, Path(scratch) / str(rank), rank, process_id(seed, rank), settings)
             for rank, folder in enumerate(folders)
         ]
-        truths = _run(writers, settings, begin, random, straggler)
+        truths = _run(writers, settings, begin, random, slowness, loader)
     groups = {g.name: g.ranks for axis in layout.axes.values() for g in axis.groups}
-    return SampleTruth(out, world, truths, groups, straggler, slow_link, memory_leak)
+    return SampleTruth(
+        out, world, truths, groups, straggler, slow_clock, slow_host, slow_link, memory_leak
+    )
 
 
 def _run(
@@ -104,7 +128,8 @@ def _run(
     settings: Settings,
     begin: Ints,
     random: np.random.Generator,
-    straggler: int | None,
+    slowness: Floats,
+    late: Ints,
 ) -> tuple[RankTruth, ...]:
     """Time the job step by step; every rank of it, also those that nobody collected."""
     layout, seed, world = settings.layout, settings.seed, settings.layout.world
@@ -112,7 +137,7 @@ def _run(
     host_end = begin
     for step in range(settings.first_step, settings.first_step + settings.steps):
         host_begin = host_end
-        loader = LOADER_NS + random.integers(0, LOADER_SPREAD_NS // 10, world) * 10
+        loader = LOADER_NS + late + random.integers(0, LOADER_SPREAD_NS // 10, world) * 10
         clocks.host = host_begin + loader
         clocks.dequeue = clocks.host.copy()
         for writer in writers:
@@ -124,7 +149,7 @@ def _run(
                 for rank in range(world)
             ]
             shared = np.random.Generator(np.random.SFC64([seed, 2, step, number]))
-            times = time_chunk(chunk, clocks, layout, rngs, shared, straggler)
+            times = time_chunk(chunk, clocks, layout, rngs, shared, slowness)
             for writer in writers:
                 writer.add(times, int(clocks.stream[writer.rank]))
         host_ready = clocks.host
@@ -147,7 +172,6 @@ def _check(
     tp: int,
     line: str,
     files: Collection[str],
-    straggler: int | None,
     slow_link: tuple[int, int] | None,
 ) -> None:
     problems = [
@@ -157,7 +181,6 @@ def _check(
         (tp < 1 or world % tp != 0 or tp not in (1, 2, 4, 8, 16), "tp divides world and is 1…16"),
         (line not in LINES, f"line is one of {', '.join(LINES)}"),
         (not set(files) <= set(ALL_FILES), f"files are out of {', '.join(sorted(ALL_FILES))}"),
-        (straggler is not None and not 0 <= straggler < world, "straggler is a rank of the job"),
         (
             slow_link is not None
             and (slow_link[0] == slow_link[1] or not all(0 <= r < world for r in slow_link)),
