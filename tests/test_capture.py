@@ -208,6 +208,20 @@ def test_one_capture_of_a_rank_in_a_recording(tmp_path: Path) -> None:
     assert grouped(tmp_path) == {".": [["c"], ["a", "b"]]}
 
 
+@pytest.mark.parametrize("copy", ["a_copy", "z_copy"])
+def test_a_copied_capture_does_not_stand_for_the_job(tmp_path: Path, copy: str) -> None:
+    """It begins later than the first of the job, and was recorded no later for that."""
+    for name, rank, start in [("m", 0, 0.0), ("n", 1, 0.2), (copy, 1, 0.2)]:
+        write(tmp_path / name, rank, start)
+    newest, other = grouped(tmp_path)["."]
+    assert len(newest) == 2
+    assert len(other) == 1
+    assert [r.recording for r in recordings(captures(tmp_path))] == [
+        "20250109-074800",
+        "20250109-074800.2",
+    ]
+
+
 def test_overlap_is_with_the_first_and_does_not_chain(tmp_path: Path) -> None:
     for name, rank, start in [("a", 0, 0.0), ("b", 1, 0.9), ("c", 2, 1.8)]:
         write(tmp_path / name, rank, start)

@@ -70,17 +70,28 @@ def _near(a: Capture, b: Capture) -> bool:
 
 
 def recordings(captures: list[Capture]) -> list[Recording]:
-    """Group the captures of one run: at most one per rank, windows overlapping; newest first."""
+    """Group the captures of one run: at most one per rank, windows overlapping; newest first.
+
+    Copies of captures come after those they were copied from, so that the whole job is the newest.
+    """
     groups: list[list[Capture]] = []
+    copied: dict[int, list[Capture]] = {}
     timed = [c for c in captures if c.info.start_ns is not None and c.info.end_ns is not None]
     untimed = [c for c in captures if c.info.start_ns is None or c.info.end_ns is None]
     for capture in sorted(timed, key=lambda c: (c.info.start_ns or 0, c.name)):
+        taken = None
         for group in reversed(groups):
-            if _together(group[0], capture) and not _has_process(group, capture):
+            if not _together(group[0], capture):
+                continue
+            if not _has_process(group, capture):
                 group.append(capture)
                 break
+            if _has_copy(group, capture):
+                taken = copied.get(id(group), group)
         else:
             groups.append([capture])
+            if taken is not None:
+                copied[id(groups[-1])] = taken
     # Without times: the k-th capture of each rank belongs to the k-th recording.
     kth: list[list[Capture]] = []
     for capture in sorted(untimed, key=lambda c: (_named_time(c), c.name)):
@@ -90,16 +101,19 @@ def recordings(captures: list[Capture]) -> list[Recording]:
                 break
         else:
             kth.append([capture])
-    ordered = sorted(groups + kth, key=lambda g: _sort_time(g[0]), reverse=True)
-    result: list[Recording] = []
+    every = groups + kth
+    when = {id(g): _sort_time(copied.get(id(g), g)[0]) for g in every}
+    named: dict[int, Recording] = {}
     used: dict[str, int] = {}
-    for group in reversed(ordered):  # oldest first, so that a newer one never renames an older one
+    # Oldest first and copies last, so that a newer one never renames an older one.
+    for group in sorted(every, key=lambda g: (when[id(g)], id(g) in copied)):
         recording = _recording(group)
         n = used[recording.recording] = used.get(recording.recording, 0) + 1
         if n > 1:
             recording = replace(recording, recording=f"{recording.recording}.{n}")
-        result.append(recording)
-    return result[::-1]
+        named[id(group)] = recording
+    newest = sorted(every, key=lambda g: (when[id(g)], id(g) not in copied), reverse=True)
+    return [named[id(group)] for group in newest]
 
 
 def _has_process(group: list[Capture], capture: Capture) -> bool:
@@ -107,6 +121,11 @@ def _has_process(group: list[Capture], capture: Capture) -> bool:
     if capture.rank is None:
         return any(c.rank is None and c.worker == capture.worker for c in group)
     return any(c.rank == capture.rank for c in group)
+
+
+def _has_copy(group: list[Capture], capture: Capture) -> bool:
+    window = (capture.rank, capture.info.start_ns, capture.info.end_ns)
+    return any((c.rank, c.info.start_ns, c.info.end_ns) == window for c in group)
 
 
 def _named_time(capture: Capture) -> str:
