@@ -22,7 +22,7 @@ LAYERS = [
     ("engine",),
     ("discovery", "capture_notes", "capture", "recordings"),
     ("cache", "ingest", "worker", "process", "pool"),
-    ("settings", "file_state"),
+    ("settings", "file_state", "answers", "folds"),
     ("store",),
     ("selection", "filters", "tables"),
     ("timeline",),

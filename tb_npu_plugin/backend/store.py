@@ -22,6 +22,7 @@ import duckdb
 
 from tb_npu_plugin.backend import discovery, settings
 from tb_npu_plugin.backend import recordings as recordings_module
+from tb_npu_plugin.backend.answers import Answers
 from tb_npu_plugin.backend.cache import Cache, Ingested, combined, fingerprint
 from tb_npu_plugin.backend.capture import Capture, describe
 from tb_npu_plugin.backend.discovery import Found, Root
@@ -101,6 +102,7 @@ class Store:
         self._thread: threading.Thread | None = None
         self._pool = Pool(self.workers, self._on_event, worker, helper=not told)
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self.answers = Answers(self.cursor)
 
     # ---- life ---------------------------------------------------------------------------
 
@@ -468,6 +470,16 @@ class Store:
         return [s for s in states if not s.origin or id(s) in wanted]
 
     # ---- tables -----------------------------------------------------------------------------
+
+    def settled(
+        self, captures: Iterable[Capture], tables: Iterable[str], prefer: str | None = None
+    ) -> bool:
+        """Whether all that ``tables`` of ``captures`` are taken from was read and is finished."""
+        chosen = list(captures)
+        with self._lock:
+            return not any(self.growing(c.capture_id) for c in chosen) and not any(
+                s.state in _PENDING for s in self.sources(chosen, tables, prefer)
+            )
 
     def parts(
         self, captures: Iterable[Capture], table: str, prefer: str | None = None
