@@ -153,15 +153,16 @@ class Selected:
         found: list[tuple[Capture, FileState, Path]] = self._known[key]
         return found
 
-    def source(self, table: str, *, steps: bool = True, devices: bool = True) -> str | None:
+    def source(
+        self, table: str, *, steps: bool = True, devices: bool = True, told: bool = True
+    ) -> str | None:
         """Table expression over ``table`` of the selection, or None where nothing is there yet.
 
         Adds ``rank``, ``capture`` (label), ``part`` (ordinal of the capture in the selection),
         and ``row`` (ordinal in the source). The step and device selection is applied where the
-        table has such a column, unless switched off.
+        table has such a column, unless switched off. ``told``: as the result's provenance.
         """
-        parts = self.parts(table)
-        if not parts:
+        if not (self.parts(table) if told else self._parts(table)):
             return None
         sql = self._folded(table) or folds.pieces_sql(table, self._pieces(table))
         schema = TABLES[table]
@@ -228,7 +229,11 @@ class Selected:
                 self._whole = self
             else:
                 self._whole = replace(
-                    self, captures=captures, steps=Ranges("all"), devices=Ranges("all"), provenance={}
+                    self,
+                    captures=captures,
+                    steps=Ranges("all"),
+                    devices=Ranges("all"),
+                    provenance={},
                 )
                 self._whole._whole = self._whole
                 if captures == self.captures:
@@ -260,6 +265,10 @@ class Selected:
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query over :meth:`source`, which may be those of an earlier request."""
         return self.store.answers.rows(sql)
+
+    def row(self, sql: str) -> tuple[Any, ...] | None:
+        """The first of :meth:`rows`."""
+        return next(iter(self.rows(sql)), None)
 
     def query(self, run: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Call ``run`` with a cursor that is closed afterwards."""

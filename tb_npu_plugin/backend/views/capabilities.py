@@ -137,7 +137,7 @@ def _filled(sel: Selected, table: str) -> dict[str, _Filled]:
     wanted = {c for p in PARTS if p.table == table for c, _, _ in p.columns}
     if source is None:
         return {}
-    there = [r[0] for r in sel.query(lambda c: c.execute(f"DESCRIBE {source}").fetchall())]
+    there = [r[0] for r in sel.rows(f"DESCRIBE {source}")]
     counters = [c for c in there if stored_counter(c)] if COUNTER in wanted else []
     columns = [*sorted((wanted - {COUNTER}) & set(there)), *counters]
     tests = "".join(f", bool_or({ident(c)} IS NOT NULL)" for c in columns)
@@ -146,7 +146,7 @@ def _filled(sel: Selected, table: str) -> dict[str, _Filled]:
         tests += f", bool_or({is_communication('core')})"
     sql = f"SELECT part, count(*){tests} FROM {source} GROUP BY part"
     out: dict[str, _Filled] = {}
-    for part, rows, *held in sel.query(lambda c: c.execute(sql).fetchall()):
+    for part, rows, *held in sel.rows(sql):
         names = {
             COUNTER if c in counters else c for c, has in zip(columns, held, strict=True) if has
         }

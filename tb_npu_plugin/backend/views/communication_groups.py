@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 
 from tb_npu_plugin.backend import wording
 from tb_npu_plugin.backend.readers.communication_group import CommGroup, of_analysis, of_metadata
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.store import Store
 
 #: What stands for "no world size known" in a comparison.
 _ANY = 2**31
-
-
-@dataclass(frozen=True)
-class _Positions:
-    """What one capture's matrix says about one group: its own position, and all it links."""
-
-    rank: int | None
-    group: str
-    own: int | None
-    seen: frozenset[int]
+_LOCAL = "{}(src) FILTER (transport = 'LOCAL')"
 
 
 def known_groups(sel: Selected) -> dict[str, CommGroup]:
@@ -32,16 +20,27 @@ def known_groups(sel: Selected) -> dict[str, CommGroup]:
     for directory in {c.path.parent for c in sel.recording.captures}:
         for group in of_analysis(directory):
             found.setdefault(group.id, group)
+    key = ("metadata groups", sel.store.version, sel.run, sel.recording.recording)
+    for group in sel.store.answers.value(key, lambda: _of_captures(sel)):
+        _merge(found, group)
+    return found
+
+
+def _of_captures(sel: Selected) -> list[CommGroup]:
+    """Every group that the captures' metadata name, once."""
+    found: dict[str, CommGroup] = {}
     for capture in sel.recording.captures:
         for group in of_metadata(capture.info.metadata):
-            old = found.get(group.id)
-            if old is None:
-                found[group.id] = group
-            elif (group.name and not old.name) or (group.ranks and not old.ranks):
-                found[group.id] = replace(
-                    old, name=old.name or group.name, ranks=old.ranks or group.ranks
-                )
-    return found
+            _merge(found, group)
+    return list(found.values())
+
+
+def _merge(found: dict[str, CommGroup], group: CommGroup) -> None:
+    old = found.get(group.id)
+    if old is None:
+        found[group.id] = group
+    elif (group.name and not old.name) or (group.ranks and not old.ranks):
+        found[group.id] = replace(old, name=old.name or group.name, ranks=old.ranks or group.ranks)
 
 
 def communication_source(sel: Selected, table: str) -> str | None:
@@ -120,16 +119,17 @@ def assumed_groups(sel: Selected) -> set[str]:
     In each capture's matrix its own position equals its rank, and at least one of these is not 0
     (in any group of rank 0, position 0 is rank 0). ``""`` is the group without a name.
     """
-    fits: dict[str, bool] = {}
-    fails: set[str] = set()
-    for p in _positions(sel):
-        if p.rank is None or p.own is None:
-            continue
-        if p.own != p.rank:
-            fails.add(p.group)
-        elif p.rank > 0:
-            fits[p.group] = True
-    return set(fits) - fails
+    source = sel.whole().source("comm_matrix", steps=False, devices=False, told=False)
+    if source is None:
+        return set()
+    rows = sel.rows(
+        "SELECT rank, id, own FROM (SELECT part, any_value(rank) AS rank, "
+        "coalesce(comm_group, '') AS id, CASE WHEN min(src) = max(src) THEN min(src) "
+        f"WHEN {_LOCAL.format('min')} = {_LOCAL.format('max')} THEN {_LOCAL.format('min')} END AS own "
+        f"FROM {source} GROUP BY part, id) WHERE rank IS NOT NULL AND own IS NOT NULL"
+    )
+    fails = {group for rank, group, own in rows if own != rank}
+    return {group for rank, group, own in rows if own == rank and rank > 0} - fails
 
 
 def world_of_matrix(sel: Selected) -> int | None:
@@ -137,39 +137,16 @@ def world_of_matrix(sel: Selected) -> int | None:
 
     A group counts if its positions run from 0 without a gap, over all captures.
     """
-    seen: dict[str, set[int]] = {}
-    for p in _positions(sel):
-        seen.setdefault(p.group, set()).update(p.seen)
-    sizes = [len(s) for s in seen.values() if s and max(s) + 1 == len(s)]
-    world = max(sizes, default=0)
+    source = sel.whole().source("comm_matrix", steps=False, devices=False, told=False)
+    if source is None:
+        return None
+    ends = " UNION ".join(
+        f"SELECT DISTINCT coalesce(comm_group, '') AS id, {end} AS position FROM {source}"
+        for end in ("src", "dst")
+    )
+    sizes = sel.rows(
+        f"SELECT count(*) FROM ({ends}) GROUP BY id HAVING max(position) + 1 = count(*)"
+    )
+    world = max((int(size) for (size,) in sizes), default=0)
     highest = max((c.rank for c in sel.recording.captures if c.rank is not None), default=-1)
     return world if world > max(1, highest) else None
-
-
-def _positions(sel: Selected) -> tuple[_Positions, ...]:
-    parts = sel.store.parts(sel.recording.captures, "comm_matrix", sel.prefer)
-    return _read_positions(sel.store, tuple((str(path), c.rank) for c, _, path in parts))
-
-
-@lru_cache(maxsize=64)
-def _read_positions(
-    store: Store, files: tuple[tuple[str, int | None], ...]
-) -> tuple[_Positions, ...]:
-    if not files:
-        return ()
-    ranks = dict(files)
-    listed = ", ".join(quote(path) for path in ranks)
-    with closing(store.cursor()) as cursor:
-        rows = cursor.execute(
-            "SELECT filename, coalesce(comm_group, ''), list(DISTINCT src), list(DISTINCT dst), "
-            "list(DISTINCT src) FILTER (transport = 'LOCAL') "
-            f"FROM read_parquet([{listed}], filename=true, union_by_name=true) GROUP BY ALL"
-        ).fetchall()
-    found = []
-    for path, group, sources, targets, local in rows:
-        own = sources if len(sources) == 1 else local or []
-        found.append(
-            _Positions(ranks[path], group, own[0] if len(own) == 1 else None,
-                       frozenset(sources) | frozenset(targets))
-        )  # fmt: skip
-    return tuple(found)

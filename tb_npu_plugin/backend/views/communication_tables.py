@@ -277,5 +277,5 @@ def _field(schema: TableSchema, key: str) -> Field:
 def _base_ns(sel: Selected, source: str) -> int | None:
     """Origin of the page's times: the earliest operation, whatever steps are chosen."""
     whole = sel.source("comm_ops", steps=False, devices=False) or source
-    row = sel.query(lambda cur: cur.execute(f"SELECT min(start_ns) FROM {whole}").fetchone())
+    row = sel.row(f"SELECT min(start_ns) FROM {whole}")
     return int(row[0]) if row and row[0] is not None else None

@@ -127,12 +127,10 @@ def note(sel: Selected) -> str:
     if source is None:  # the capture was deleted a moment ago
         return ""
     comm = is_communication("coalesce(core, '')")
-    row = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT count(*), count(*) FILTER ({comm}), "
-            f"sum(dur_ns) FILTER (NOT {comm} AND dur_ns >= 0), "
-            f"sum(dur_ns) FILTER ({comm} AND dur_ns >= 0) FROM {source}"
-        ).fetchone()
+    row = sel.row(
+        f"SELECT count(*), count(*) FILTER ({comm}), "
+        f"sum(dur_ns) FILTER (NOT {comm} AND dur_ns >= 0), "
+        f"sum(dur_ns) FILTER ({comm} AND dur_ns >= 0) FROM {source}"
     )
     assert row is not None
     total, communications, computing, communicating = row

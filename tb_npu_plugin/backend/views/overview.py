@@ -69,7 +69,7 @@ def _bars(sel: Selected) -> tuple[list[results.StepBar], str]:
         note = sel.word(f"mean of {steps} steps", f"{steps} 个 Step 的平均")
     else:
         source = sel.source("steps")
-        row = sel.query(lambda c: c.execute(f"SELECT any_value(step) FROM {source}").fetchone())
+        row = sel.row(f"SELECT any_value(step) FROM {source}")
         step = row[0] if row else None
         note = f"Step {step}" if step is not None else sel.word("whole capture", "整段采集")
     return found, note
@@ -223,11 +223,9 @@ def _devices_and_steps(sel: Selected) -> tuple[str, str]:
     source = sel.source("steps") or sel.source("kernel_summary") or sel.source("kernels")
     if source is None:
         return "", ""
-    row = sel.query(
-        lambda cur: cur.execute(
-            "SELECT list_sort(list(DISTINCT device)), count(DISTINCT step), min(step), max(step) "
-            f"FROM {source}"
-        ).fetchone()
+    row = sel.row(
+        "SELECT list_sort(list(DISTINCT device)), count(DISTINCT step), min(step), max(step) "
+        f"FROM {source}"
     )
     devices, count, least, most = row or ([], 0, None, None)
     numbers = wording.ranks([int(d) for d in devices or [] if d is not None])
@@ -250,7 +248,7 @@ def top_kernels(sel: Selected) -> results.Table | None:
     from_summary = source == summary
     key = "type"
     if not from_summary:
-        row = sel.query(lambda c: c.execute(f"SELECT count(type) FROM {source}").fetchone())
+        row = sel.row(f"SELECT count(type) FROM {source}")
         key = "type" if row and row[0] else "name"
     count = "sum(count)" if from_summary else "count(*)"
     valid = "CASE WHEN dur_ns >= 0 THEN dur_ns END"

@@ -41,11 +41,9 @@ def _sums(
     if source is None:
         return {}
     steps = "count(DISTINCT step) OVER (PARTITION BY part)" if table == "kernels" else "1"
-    rows = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT part, {key}, {total} FROM (SELECT *, {steps} AS steps FROM {source}) "
-            f"WHERE {where} GROUP BY part, {key}"
-        ).fetchall()
+    rows = sel.rows(
+        f"SELECT part, {key}, {total} FROM (SELECT *, {steps} AS steps FROM {source}) "
+        f"WHERE {where} GROUP BY part, {key}"
     )
     found: dict[int, dict[str, float]] = {}
     for part, name, value in rows:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from tb_npu_plugin.backend.results import Kind
 from tb_npu_plugin.backend.schema import STEPS
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.collectives import collectives_source, matched_source
 from tb_npu_plugin.backend.views.memory_sources import source as memory_source
 
 #: Kernels of all captures together, past which what must scan them all is left out.
@@ -72,7 +72,7 @@ def measures(sel: Selected) -> Measures:
 
 
 def _by_part(sel: Selected, sql: str) -> dict[int, tuple[float | None, ...]]:
-    rows = sel.query(lambda cur: cur.execute(sql).fetchall())
+    rows = sel.rows(sql)
     return {row[0]: tuple(None if v is None else float(v) for v in row[1:]) for row in rows}
 
 
@@ -121,14 +121,14 @@ def _waits(sel: Selected, found: Measures) -> None:
 
 
 def _blame(sel: Selected, found: Measures) -> None:
-    matched = matched_source(sel)
-    if matched is None:
+    matched, collectives = matched_source(sel), collectives_source(sel)
+    if matched is None or collectives is None:
         return
     w = sel.word
     late = _by_part(
         sel,
         "SELECT last_part, sum(cost_ns / (ranks - 1)) FILTER (origin_part IS NOT NULL), count(*) "
-        f"FROM {collectives_sql(matched)} WHERE last_part IS NOT NULL GROUP BY last_part",
+        f"FROM {collectives} WHERE last_part IS NOT NULL GROUP BY last_part",
     )
     present = _by_part(
         sel,
@@ -159,14 +159,14 @@ def _blame(sel: Selected, found: Measures) -> None:
 
 
 def _clocks(sel: Selected, found: Measures) -> None:
-    matched = matched_source(sel)
-    if matched is None:
+    matched, collectives = matched_source(sel), collectives_source(sel)
+    if matched is None or collectives is None:
         return
     rows = _by_part(
         sel,
         "SELECT m.part, median(m.start_ns + m.elapse_ns - c.end_ns), "
         "mad(m.start_ns + m.elapse_ns - c.end_ns) "
-        f"FROM {matched} m JOIN {collectives_sql(matched)} c USING (group_id, k) GROUP BY m.part",
+        f"FROM {matched} m JOIN {collectives} c USING (group_id, k) GROUP BY m.part",
     )
     w = sel.word
     found.add(Measure(
@@ -224,8 +224,7 @@ def _kernels(sel: Selected, found: Measures) -> None:
                       _column(sel, rows, 0), view="kernel"))  # fmt: skip
     if sum(int(r[0] or 0) for r in rows.values()) > MAX_KERNELS:
         return
-    columns = {c[0] for c in sel.query(
-        lambda cur: cur.execute(f"DESCRIBE SELECT * FROM {source}").fetchall())}  # fmt: skip
+    columns = {c[0] for c in sel.rows(f"DESCRIBE SELECT * FROM {source}")}  # fmt: skip
     cases = [
         f"WHEN core IN {cores} AND {time} > 0 THEN {cycles} / ({time} * blocks)"
         for cores, cycles, time in _CLOCKED

@@ -8,7 +8,7 @@ from tb_npu_plugin.backend import wording
 from tb_npu_plugin.backend.results import Suspect
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views import rank_causes as causes
-from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.collectives import collectives_source
 from tb_npu_plugin.backend.views.rank_links import slow_links
 from tb_npu_plugin.backend.views.rank_measures import Measures
 from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores
@@ -122,14 +122,12 @@ def _own_doing(m: Measures, part: int, lateness: float, few: bool) -> bool:
 
 def _lateness(sel: Selected) -> dict[int, float]:
     """Part -> the longest that another rank waited for it in one collective."""
-    matched = matched_source(sel)
-    if matched is None:
+    collectives = collectives_source(sel)
+    if collectives is None:
         return {}
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT origin_part, max(most_ns - least_ns) FROM "
-            f"{collectives_sql(matched)} WHERE origin_part IS NOT NULL GROUP BY origin_part"
-        ).fetchall()
+    rows = sel.rows(
+        "SELECT origin_part, max(most_ns - least_ns) FROM "
+        f"{collectives} WHERE origin_part IS NOT NULL GROUP BY origin_part"
     )
     return {part: float(value) for part, value in rows}
 
@@ -188,14 +186,12 @@ def _add_late(sel: Selected, case: _Case, delay: float) -> None:
 
 
 def _worst(sel: Selected, part: int) -> str:
-    matched = matched_source(sel)
-    if matched is None:
+    collectives = collectives_source(sel)
+    if collectives is None:
         return ""
-    row = sel.query(
-        lambda cur: cur.execute(
-            "SELECT name, most_ns, spread_ns, ranks FROM "
-            f"{collectives_sql(matched)} WHERE origin_part = {int(part)} ORDER BY cost_ns DESC LIMIT 1"
-        ).fetchone()
+    row = sel.row(
+        "SELECT name, most_ns, spread_ns, ranks FROM "
+        f"{collectives} WHERE origin_part = {int(part)} ORDER BY cost_ns DESC LIMIT 1"
     )
     if not row:
         return ""
@@ -210,15 +206,13 @@ def _worst(sel: Selected, part: int) -> str:
 
 def _absent(sel: Selected, floor: float) -> list[Suspect]:
     """One suspect for collectives in which every rank of the selection waits."""
-    matched = matched_source(sel)
-    if matched is None:
+    collectives = collectives_source(sel)
+    if collectives is None:
         return []
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT count(*), sum(least_ns) / greatest(count(DISTINCT step), 1), "
-            "arg_max(name, least_ns), max(least_ns) "
-            f"FROM {collectives_sql(matched)} WHERE absent"
-        ).fetchall()
+    rows = sel.rows(
+        "SELECT count(*), sum(least_ns) / greatest(count(DISTINCT step), 1), "
+        "arg_max(name, least_ns), max(least_ns) "
+        f"FROM {collectives} WHERE absent"
     )
     count, total, name, most = rows[0]
     if not count or total < floor:

@@ -9,7 +9,7 @@ from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.readers.csv_file import ident, quote
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
-from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.collectives import collectives_source
 from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
 from tb_npu_plugin.backend.views.rank_measures import Measure, Measures, measures
 from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores
@@ -113,12 +113,10 @@ def _number(value: float | None) -> str:
 
 def _collectives(sel: Selected) -> Query | None:
     """The collectives that at least two ranks recorded, those that cost most first."""
-    matched = matched_source(sel)
-    if matched is None:
+    collectives = collectives_source(sel)
+    if collectives is None:
         return None
-    row = sel.query(
-        lambda cur: cur.execute(f"SELECT min(start_ns) FROM {collectives_sql(matched)}").fetchone()
-    )
+    row = sel.row(f"SELECT min(start_ns) FROM {collectives}")
     w = sel.word
 
     def c(key: str, kind: results.Kind, en: str, zh: str, about: str = "", about_zh: str = "",
@@ -154,7 +152,7 @@ def _collectives(sel: Selected) -> Query | None:
         c("size_bytes", "bytes", "Size", "数据量", "Most of a rank", "单卡最大值"),
     ]  # fmt: skip
     base = int(row[0]) if row and row[0] is not None else None
-    return Query(collectives_sql(matched), columns, "name", "cost_ns:desc", [], "collective",
+    return Query(collectives, columns, "name", "cost_ns:desc", [], "collective",
                  _groups(sel), base)  # fmt: skip
 
 
