@@ -140,7 +140,7 @@ class Selected:
 
     def parts(self, table: str) -> list[tuple[Capture, FileState, Path]]:
         parts = self._parts(table)
-        if parts:
+        if parts and table not in self.provenance:
             names = sorted({state.source.name for _, state, _ in parts})
             self.provenance[table] = ", ".join(names)
         return list(parts)

@@ -165,7 +165,8 @@ def _shifts(sel: Selected, source: str) -> list[tuple[tuple[int, str], int]]:
             quick[i]
             if quick[i] is not None
             else shift_of(
-                every.cut(low, lengths[i]), every.cut(first[reference], lengths[reference])
+                every.cut(int(low), int(lengths[i])),
+                every.cut(int(first[reference]), int(lengths[reference])),
             )
         )
         if shift is not None:

@@ -66,51 +66,67 @@ def communication_source(sel: Selected, table: str) -> str | None:
 
 
 def matrix_source(sel: Selected) -> str | None:
-    """``comm_matrix`` with ``src`` and ``dst`` as ranks where they are known to be.
+    """``comm_matrix`` with ``group_name``, and with ``src`` and ``dst`` as ranks where they are known.
 
     ``numbering``: ``rank`` (the group's ranks are known), ``assumed`` (positions are taken as
     ranks, see :func:`assumed_groups`) or ``local`` (a position in the group, no rank known).
     """
-    source = sel.source("comm_matrix", devices=False)
+    source = sel.source("comm_matrix", steps=False, devices=False)
     if source is None:
         return None
+    kept = sel.kept("matrix", _matrix_sql(sel, source), "comm_matrix")
+    unnamed = quote(sel.word("unnamed", "未命名"))
+    chosen = "" if sel.steps.everything else f" WHERE {sel.steps.sql('step')}"
+    return f"(SELECT * REPLACE (coalesce(group_name, {unnamed}) AS group_name) FROM {kept}{chosen})"
+
+
+def _matrix_sql(sel: Selected, source: str) -> str:
+    """The query of :func:`matrix_source`, whatever steps are chosen and whatever the language."""
     groups = known_groups(sel)
     assumed = ", ".join(quote(g) for g in sorted(assumed_groups(sel))) or "NULL"
     world = max((c.info.world_size or 0 for c in sel.recording.captures), default=0) or _ANY
-    unnamed = quote(sel.word("unnamed", "未命名"))
-    blank = {"": CommGroup("", "")}  # an empty VALUES list is no SQL; no row has this id
+    # One list of the ranks of all groups: a list for each group would be copied for each row.
+    every: list[int] = []
+    rows = []
+    for group in groups.values():
+        rows.append(f"({quote(group.id)}, {_label(group)}, {len(every)}, {len(group.ranks)})")
+        every += group.ranks
+    rows = rows or ["('', CAST(NULL AS VARCHAR), 0, 0)"]  # an empty VALUES list is no SQL
+    listed = f"CAST([{', '.join(map(str, every))}] AS BIGINT[])"
 
     def rank(column: str) -> str:
         return (
-            f"CASE WHEN g.list IS NOT NULL THEN g.list[t.{column} + 1] "
+            f"CASE WHEN g.size > 0 THEN CASE WHEN t.{column} < g.size "
+            f'THEN {listed}[g."begin" + t.{column} + 1] END '
             f"WHEN coalesce(t.comm_group, '') IN ({assumed}) AND t.{column} < {world} "
             f"THEN t.{column} END"
         )
 
     return (
-        "(SELECT * EXCLUDE (src_rank, dst_rank, listed) REPLACE ("
+        "SELECT * EXCLUDE (src_rank, dst_rank, listed) REPLACE ("
         "CASE WHEN numbering = 'local' THEN src ELSE src_rank END AS src, "
         "CASE WHEN numbering = 'local' THEN dst ELSE dst_rank END AS dst) "
         "FROM (SELECT *, CASE WHEN src_rank IS NULL OR dst_rank IS NULL THEN 'local' "
         "WHEN listed THEN 'rank' ELSE 'assumed' END AS numbering FROM ("
-        f"SELECT t.*, coalesce(g.group_label, t.comm_group, {unnamed}) AS group_name, "
-        f"g.ranks AS group_ranks, g.list IS NOT NULL AS listed, {rank('src')} AS src_rank, "
-        f"{rank('dst')} AS dst_rank FROM {source} t LEFT JOIN {_values(groups or blank)} "
-        "ON g.id = t.comm_group)))"
+        "SELECT t.*, coalesce(g.group_label, t.comm_group) AS group_name, "
+        f"coalesce(g.size > 0, false) AS listed, {rank('src')} AS src_rank, "
+        f"{rank('dst')} AS dst_rank FROM {source} t "
+        f'LEFT JOIN (VALUES {", ".join(rows)}) g(id, group_label, "begin", size) '
+        "ON g.id = t.comm_group))"
     )
 
 
 def _values(groups: dict[str, CommGroup]) -> str:
     rows = []
     for group in groups.values():
-        label = quote(group.name.encode("utf-8", "replace").decode()) if group.name else "NULL"
         ranks = quote(wording.ranks(list(group.ranks))) if group.ranks else "NULL"
-        listed = f"[{', '.join(str(r) for r in group.ranks)}]" if group.ranks else "NULL"
-        rows.append(
-            f"({quote(group.id)}, CAST({label} AS VARCHAR), CAST({ranks} AS VARCHAR), "
-            f"CAST({listed} AS BIGINT[]))"
-        )
-    return f"(VALUES {', '.join(rows)}) g(id, group_label, ranks, list)"
+        rows.append(f"({quote(group.id)}, {_label(group)}, CAST({ranks} AS VARCHAR))")
+    return f"(VALUES {', '.join(rows)}) g(id, group_label, ranks)"
+
+
+def _label(group: CommGroup) -> str:
+    text = quote(group.name.encode("utf-8", "replace").decode()) if group.name else "NULL"
+    return f"CAST({text} AS VARCHAR)"
 
 
 def assumed_groups(sel: Selected) -> set[str]:

@@ -228,10 +228,9 @@ LARGE_PACKETS = (
 
 
 #: Bytes per s over the rows with a time: what moved in time 0 has no bandwidth to average in.
-BANDWIDTH = (
-    "sum(size_bytes) FILTER (time_ns > 0) / "
-    "nullif(sum(time_ns) FILTER (size_bytes IS NOT NULL), 0) * 1e9"
-)
+MOVED = "sum(size_bytes) FILTER (time_ns > 0)"
+TIMED = "sum(time_ns) FILTER (size_bytes IS NOT NULL)"
+BANDWIDTH = f"{MOVED} / nullif({TIMED}, 0) * 1e9"
 
 
 def _ratio(part: str, whole: str) -> str:

@@ -28,10 +28,9 @@ MAX_SUSPECTS = 8
 
 @dataclass
 class _Case:
-    """What is held against one rank. ``cost_ns``: the worst of it, per step."""
+    """What is held against one rank."""
 
     part: int
-    cost_ns: float = 0.0
     headline: str = ""
     evidence: list[str] = field(default_factory=list)
     view: str = "ranks"
@@ -47,14 +46,20 @@ def suspects(sel: Selected, m: Measures) -> list[Suspect]:
     floor = MATTERS * stage if stage else MATTERS_NS
     computing = _longer(m, "computing_ns", floor)
     hosts = _longer(m, "free_ns", floor) | _longer(m, "preparing_ns", floor)
+    hosts = {part: hosts[part] for part in hosts if part not in computing}
     late = _late(sel, m, floor)
-    cases: dict[int, _Case] = {}
+    costs = {
+        part: max(computing.get(part, hosts.get(part, 0.0)), late.get(part, 0.0))
+        for part in {*computing, *hosts, *late}
+    }
+    cases = {
+        part: _Case(part) for part in sorted(costs, key=lambda p: (-costs[p], p))[:MAX_SUSPECTS]
+    }
     _computing(sel, m, cases, computing)
-    _host(sel, m, cases, {p: hosts[p] for p in hosts if p not in computing})
-    for part, cost in late.items():
-        case = cases.setdefault(part, _Case(part))
-        _add_late(sel, case, cost)
-    ordered = sorted(cases.values(), key=lambda c: (-c.cost_ns, c.part))[:MAX_SUSPECTS]
+    _host(sel, m, cases, hosts)
+    for part, case in cases.items():
+        if part in late:
+            _add_late(sel, case, late[part])
     found = [
         Suspect(
             severity="warning",
@@ -65,7 +70,7 @@ def suspects(sel: Selected, m: Measures) -> list[Suspect]:
             view=c.view,
             filter="",
         )
-        for c in ordered
+        for c in cases.values()
     ]
     return found + _absent(sel, floor * ABSENT_MATTERS / MATTERS) + slow_links(sel)
 
@@ -91,31 +96,40 @@ def _late(sel: Selected, m: Measures, floor: float) -> dict[int, float]:
     delays = m.values("delay_ns")
     few = sum(d is not None for d in delays) < LEAST_RANKS
     lateness = _lateness(sel)
+    own = [_Own(m, key, few) for key in ("computing_ns", "free_ns", "preparing_ns")]
     return {
         part: delay
         for part, (delay, score) in enumerate(zip(delays, scores(delays), strict=True))
         if delay is not None
         and delay >= floor
         and (few or (score is not None and score >= OUTLIER))
-        and _own_doing(m, part, lateness.get(part, 0.0), few)
+        and _own_doing(own, part, lateness.get(part, 0.0), few)
     }
 
 
-def _own_doing(m: Measures, part: int, lateness: float, few: bool) -> bool:
+class _Own:
+    """What ranks do themselves by one measure: its values, their scores, the usual value."""
+
+    def __init__(self, m: Measures, key: str, few: bool) -> None:
+        self.values = m.values(key)
+        self.scores = scores(self.values)
+        least = min((v for v in self.values if v is not None), default=None)
+        self.usual = least if few else middle(self.values)
+
+
+def _own_doing(measures: list[_Own], part: int, lateness: float, few: bool) -> bool:
     """Whether the rank stands out by computing or idling, by a telling share of its lateness.
 
     Else it came last by chance, or was made late in communication and passes that on. True where no
     step times tell.
     """
     known = False
-    for key in ("computing_ns", "free_ns", "preparing_ns"):
-        values = m.values(key)
-        own, score = values[part], scores(values)[part]
-        usual = min((v for v in values if v is not None), default=None) if few else middle(values)
-        if own is None or usual is None:
+    for m in measures:
+        own, score = m.values[part], m.scores[part]
+        if own is None or m.usual is None:
             continue
         known = True
-        if (few or (score or 0.0) >= OUTLIER) and own - usual >= TELLING * lateness:
+        if (few or (score or 0.0) >= OUTLIER) and own - m.usual >= TELLING * lateness:
             return True
     return not known
 
@@ -135,17 +149,18 @@ def _lateness(sel: Selected) -> dict[int, float]:
 def _computing(
     sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, float]
 ) -> None:
-    if not found:
+    shown = {part: found[part] for part in cases if part in found}
+    if not shown:
         return
     others = causes.references(m.count, list(found))
-    sums = causes.kernel_types(sel, sorted({*found, *others}))
+    sums = causes.kernel_types(sel, sorted({*shown, *others}))
     usual = middle(m.values("computing_ns")) or 0.0
     w, text = sel.word, wording.duration
-    for part, excess in found.items():
+    for part, excess in shown.items():
         name = sel.rank_label(sel.captures[part])
         share = wording.percent(excess / usual) if usual else ""
         cases[part] = _Case(
-            part, excess,
+            part,
             w(f"{name} computes {share} longer than the median rank (+{text(excess)} a step)",
               f"{name} 的计算时间比中位数卡长 {share}（每 Step +{text(excess)}）"),
             causes.computing_evidence(sel, m, part, sums, others, excess),
@@ -154,15 +169,16 @@ def _computing(
 
 
 def _host(sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, float]) -> None:
-    if not found:
+    shown = {part: found[part] for part in cases if part in found}
+    if not shown:
         return
     others = causes.references(m.count, list(found))
-    sums = causes.host_operators(sel, sorted({*found, *others}))
+    sums = causes.host_operators(sel, sorted({*shown, *others}))
     w, text = sel.word, wording.duration
-    for part, excess in found.items():
+    for part, excess in shown.items():
         name = sel.rank_label(sel.captures[part])
         cases[part] = _Case(
-            part, excess,
+            part,
             w(f"{name} lets its device idle: +{text(excess)} a step beyond the median rank",
               f"{name} 的设备空闲更久：每 Step 比中位数卡多 {text(excess)}"),
             causes.host_evidence(sel, part, sums, others, excess),
@@ -180,7 +196,6 @@ def _add_late(sel: Selected, case: _Case, delay: float) -> None:
     else:
         case.headline = w(f"{name} comes last: the others wait {text(delay)} a step for it",
                           f"{name} 最后到达：其他卡每 Step 等待它 {text(delay)}")  # fmt: skip
-    case.cost_ns = max(case.cost_ns, delay)
     if worst:
         case.evidence.append(worst)
 
