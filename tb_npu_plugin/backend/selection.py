@@ -140,17 +140,38 @@ class Selected:
 
     def parts(self, table: str) -> list[tuple[Capture, FileState, Path]]:
         parts = self._parts(table)
-        if parts and table not in self.provenance:
-            names = sorted({state.source.name for _, state, _ in parts})
-            self.provenance[table] = ", ".join(names)
+        if parts:
+            names = self.once("names", table, make=lambda: {s.source.name for _, s, _ in parts})
+            self.provenance[table] = ", ".join(sorted(names))
         return list(parts)
 
     def _parts(self, table: str) -> list[tuple[Capture, FileState, Path]]:
-        """:meth:`Store.parts` of the selection, looked up once as long as nothing new was read."""
-        key = (self.store.version, "parts", table)
-        if key not in self._known:
-            self._known[key] = self.store.parts(self.captures, table, self.prefer)
-        found: list[tuple[Capture, FileState, Path]] = self._known[key]
+        return self.once(
+            "parts", table, make=lambda: self.store.parts(self.captures, table, self.prefer)
+        )
+
+    def files(self, table: str) -> dict[str, list[tuple[FileState, Path]]]:
+        """Capture id -> the files that ``table`` is taken from; captures without it are left out."""
+
+        def make() -> dict[str, list[tuple[FileState, Path]]]:
+            found: dict[str, list[tuple[FileState, Path]]] = {}
+            for capture, state, path in self._parts(table):
+                found.setdefault(capture.capture_id, []).append((state, path))
+            return found
+
+        return self.once("files", table, make=make)
+
+    def once(self, *key: str, make: Callable[[], T]) -> T:
+        """What ``make`` makes of these captures, made again only when something was read or found
+        meanwhile. ``key`` names everything else it depends on."""
+        whole = (self.store.version, self.prefer, *key)
+        if whole not in self._known:
+            if len(self.captures) < folds.LEAST_PIECES:
+                self._known[whole] = make()
+            else:  # going through a thousand captures takes longer than most queries
+                ids = tuple(c.capture_id for c in self.captures)
+                self._known[whole] = self.store.answers.value((*whole, ids), make)
+        found: T = self._known[whole]
         return found
 
     def source(
@@ -209,15 +230,16 @@ class Selected:
         )
 
     def _fold(self, table: str) -> folds.Fold | None:
-        key = (self.store.version, "fold", table)
-        if key not in self._known:
+        def make() -> folds.Fold | None:
             pieces = self._pieces(table) if self.settled(table) else []
-            self._known[key] = (
-                folds.fold(self.store.cache, self.store.cursor, table, pieces)
-                if folds.worth_folding(pieces)
-                else None
-            )
-        found: folds.Fold | None = self._known[key]
+            if not folds.worth_folding(pieces):
+                return None
+            return folds.fold(self.store.cache, self.store.cursor, table, pieces)
+
+        found = self.once("fold", table, make=make)
+        if found and not found.path.exists():  # the cache was cleared or trimmed meanwhile
+            self.store.look_again()
+            found = self.once("fold", table, make=make)
         return found
 
     def whole(self) -> Selected:
@@ -242,16 +264,18 @@ class Selected:
 
     def settled(self, *tables: str) -> bool:
         """Whether nothing is still to be read that ``tables`` of the selection are taken from."""
-        key = (self.store.version, "settled", *tables)
-        if key not in self._known:
-            self._known[key] = self.store.settled(self.captures, tables, self.prefer)
-        return bool(self._known[key])
+        return self.once(
+            "settled", *tables, make=lambda: self.store.settled(self.captures, tables, self.prefer)
+        )
 
     def kept(self, name: str, sql: str, *tables: str) -> str:
         """Table expression of a query over ``tables`` that several questions are asked about: its rows
         are written once, where they are many and no more of them will come."""
-        rows = sum(s.rows.get(table, 0) for table in tables for _, s, _ in self._parts(table))
-        if rows < MANY_ROWS or not self.settled(*tables):
+
+        def count() -> int:
+            return sum(s.rows.get(table, 0) for table in tables for _, s, _ in self._parts(table))
+
+        if self.once("rows", *tables, make=count) < MANY_ROWS or not self.settled(*tables):
             return f"({sql})"
         path = folds.kept(self.store.cache, self.store.cursor, name, sql)
         if path is None:
@@ -260,7 +284,9 @@ class Selected:
 
     def paths(self, table: str) -> tuple[str, ...]:
         """The Parquet files behind :meth:`source`. They never change under one name."""
-        return tuple(str(path) for _, _, path in self._parts(table))
+        return self.once(
+            "paths", table, make=lambda: tuple(str(path) for _, _, path in self._parts(table))
+        )
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:
         """The rows of a query over :meth:`source`, which may be those of an earlier request."""
@@ -277,6 +303,8 @@ class Selected:
 
     def state(self, *tables: str) -> tuple[results.State, float]:
         """State and progress of the files that ``tables`` are taken from (default: all files)."""
+        if tables and not self.asked and self.settled(*tables):
+            return "ready", 1.0
         done, total, waiting = 0.0, 0, False
         growing = False
         for capture in self.captures:

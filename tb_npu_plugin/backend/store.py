@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from tb_npu_plugin.backend import discovery, settings
+from tb_npu_plugin.backend import discovery, settings, summaries
 from tb_npu_plugin.backend import recordings as recordings_module
 from tb_npu_plugin.backend.answers import Answers
 from tb_npu_plugin.backend.cache import Cache, Ingested, combined, fingerprint
@@ -132,6 +132,11 @@ class Store:
             took = time.monotonic() - began
             self._wake.wait(max(SCAN_SECONDS, 10 * took))
             self._wake.clear()
+
+    def look_again(self) -> None:
+        """Files of the cache are gone: nothing is as it was looked up."""
+        with self._lock:
+            self._bump()
 
     def wake(self) -> None:
         """Scan soon (TensorBoard's reload button)."""
@@ -286,17 +291,16 @@ class Store:
                 path,
                 name,
                 "",
-                provides=reader.TABLES,
+                provides=summaries.provided(reader),
                 kind=source_kind(reader, source.rel),
                 order=reader_rank(source_kind(reader, source.rel), name)[1],
                 lazy=is_lazy(reader) or derived,
                 origin=origin,
             )
+            version = summaries.version(reader)
             try:
                 state.fingerprint = combined(
-                    fingerprint(
-                        capture.folder / f.rel, f.rel, f.size, f.mtime_ns, name, reader.VERSION
-                    )
+                    fingerprint(capture.folder / f.rel, f.rel, f.size, f.mtime_ns, name, version)
                     for f in source.whole
                 )
             except OSError as error:

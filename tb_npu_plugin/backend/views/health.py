@@ -17,7 +17,13 @@ _OF_TABLE = ("no-step-column", "level-too-low", "steps-unmarked")
 
 def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
     """Findings of the selection; of one view only if ``view`` is given. Most severe first."""
+    found = sel.once("findings", sel.lang, make=lambda: _findings(sel))
+    return [f for f in found if view is None or view in f.views]
+
+
+def _findings(sel: Selected) -> list[results.Finding]:
     out: list[results.Finding] = []
+    recorded_notes = recorded.of_captures(sel)
     for capture in sel.captures:
         notes = list(capture.notes)
         if sel.store.growing(capture.capture_id):
@@ -29,7 +35,7 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
                 n for n in state.notes
                 if not _answered(n, capture, state, states) and not _told(n, state, told)
             )  # fmt: skip
-        notes += recorded.of_capture(sel, capture)
+        notes += recorded_notes[capture.capture_id]
         out += [
             render(n, sel.lang, capture.capture_id, capture.rank, capture.framework) for n in notes
         ]
@@ -39,8 +45,6 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
     if sel.store.cache.temporary:
         note = Note("cache-temporary", None, None, {"path": str(sel.store.cache.wanted)})
         out.append(render(note, sel.lang, None, None))
-    if view:
-        out = [f for f in out if view in f.views]
     return ordered(out)
 
 

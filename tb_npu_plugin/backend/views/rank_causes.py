@@ -21,8 +21,7 @@ _TELLING = 0.1
 def kernel_types(sel: Selected, parts: Sequence[int]) -> dict[int, dict[str, float]]:
     """Part -> kernel type -> summed duration in ns per step, without communication."""
     return _sums(
-        sel, parts, "kernels", "type",
-        "sum(dur_ns) FILTER (dur_ns >= 0) / greatest(any_value(steps), 1)",
+        sel, parts, "kernel_summary", "type", "sum(total_ns) / greatest(any_value(steps), 1)",
         f"NOT coalesce({is_communication('core')}, false) AND type IS NOT NULL",
     )  # fmt: skip
 
@@ -40,7 +39,7 @@ def _sums(
     source = part_sel.source(table)
     if source is None:
         return {}
-    steps = "count(DISTINCT step) OVER (PARTITION BY part)" if table == "kernels" else "1"
+    steps = "count(DISTINCT step) OVER (PARTITION BY part)" if table == "kernel_summary" else "1"
     rows = sel.rows(
         f"SELECT part, {key}, {total} FROM (SELECT *, {steps} AS steps FROM {source}) "
         f"WHERE {where} GROUP BY part, {key}"

@@ -11,8 +11,6 @@ from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views.collectives import collectives_source, matched_source
 from tb_npu_plugin.backend.views.memory_sources import source as memory_source
 
-#: Kernels of all captures together, past which what must scan them all is left out.
-MAX_KERNELS = 5_000_000
 _PARTS = (
     "stage_ns", "computing_ns", "communication_not_overlapped_ns", "overlapped_ns",
     "communication_ns", "free_ns", "preparing_ns", "bubble_ns",
@@ -22,9 +20,6 @@ _SHORT = {
     "communication_not_overlapped_ns": ("Comm. not overlapped", "未掩盖通信"),
     "communication_ns": ("Comm.", "通信"),
 }
-#: On cores of which kind a kernel ran, and the counters of that kind.
-_CLOCKED = (("('AI_CORE', 'MIX_AIC')", "aic_total_cycles", "aicore_time_ns"),
-            ("('AI_VECTOR_CORE', 'MIX_AIV')", "aiv_total_cycles", "aiv_time_ns"))  # fmt: skip
 
 
 @dataclass
@@ -214,33 +209,25 @@ def _memory(sel: Selected, found: Measures) -> None:
 
 
 def _kernels(sel: Selected, found: Measures) -> None:
-    source = sel.source("kernels")
+    source = sel.source("kernel_summary")
     if source is None:
         return
     w = sel.word
-    rows = _by_part(sel, f"SELECT part, count(*) FROM {source} GROUP BY part")
+    rows = _by_part(sel, f"SELECT part, sum(count) FROM {source} GROUP BY part")
     found.add(Measure("kernels", "int", w("Kernels", "Kernel 数"),
                       w("Device tasks in the chosen steps", "所选 Step 内的设备任务数"),
                       _column(sel, rows, 0), view="kernel"))  # fmt: skip
-    if sum(int(r[0] or 0) for r in rows.values()) > MAX_KERNELS:
-        return
-    columns = {c[0] for c in sel.rows(f"DESCRIBE SELECT * FROM {source}")}  # fmt: skip
-    cases = [
-        f"WHEN core IN {cores} AND {time} > 0 THEN {cycles} / ({time} * blocks)"
-        for cores, cycles, time in _CLOCKED
-        if {cycles, time, "blocks"} <= columns
-    ]
-    if not cases:
-        return
-    # cycles per ns; times 1000 is MHz. The median, for kernels with more blocks than cores.
-    clock = f"round(median(CASE {' '.join(cases)} END) * 1000, 1)"
+    # The median, for kernels with more blocks than cores; those are of few types.
     rows = _by_part(
         sel,
-        f"SELECT part, {clock} FROM {source} WHERE blocks > 0 GROUP BY part",
+        "SELECT part, min(clock_mhz) FROM (SELECT part, clock_mhz, "
+        "sum(sum(clocked)) OVER (PARTITION BY part ORDER BY clock_mhz) AS so_far, "
+        f"sum(sum(clocked)) OVER (PARTITION BY part) AS whole FROM {source} "
+        "WHERE clocked > 0 GROUP BY part, clock_mhz) WHERE so_far * 2 >= whole GROUP BY part",
     )
     found.add(Measure(
         "core_mhz", "frequency", w("Core clock", "核心频率"),
-        w("Median of cycles / (core time x blocks) over the kernels",
-          "各 Kernel 的 cycles /（核心耗时 × 核数）的中位数"), _column(sel, rows, 0),
-        view="kernel",
+        w("Median of cycles / (core time x blocks) over the types of kernels, each with the weight of "
+          "its kernels", "各类型 Kernel 的 cycles /（核心耗时 × 核数）按 Kernel 数加权的中位数"),
+        _column(sel, rows, 0), view="kernel",
     ))  # fmt: skip
