@@ -49,7 +49,7 @@ def matrix(sel: Selected, key: str = "") -> results.RankMatrix | None:
         f"FROM (SELECT local, domain, src, dst, transport, sum(size_bytes) AS size, "
         f"sum(time_ns) AS time, {MOVED} AS moved, {TIMED} AS known, "
         f"bool_or(numbering = 'assumed') AS assumed FROM {links} WHERE {_among_first(ends)} "
-        "GROUP BY ALL) GROUP BY ALL"
+        "GROUP BY ALL) GROUP BY ALL ORDER BY ALL"
     )
     return _dense(sel, key, keys, total_keys, ends, rows)
 
