@@ -27,7 +27,7 @@ LAYERS = [
     ("selection", "filters", "tables"),
     ("timeline",),
     ("views",),
-    ("timeline_api",),
+    ("timeline_api", "ahead"),
     ("api",),
 ]
 LAYER = {name: i for i, names in enumerate(LAYERS) for name in names}

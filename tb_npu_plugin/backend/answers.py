@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import duckdb
@@ -18,6 +20,16 @@ MOST_CELLS = 400_000
 MOST_VALUES = 256
 
 
+@dataclass(frozen=True)
+class _Made:
+    """``at``: when it was finished; ``took``: s."""
+
+    value: Any
+    version: Any
+    at: float
+    took: float
+
+
 class Answers:
     """Thread-safe. Two that ask the same at once may both run it."""
 
@@ -25,7 +37,7 @@ class Answers:
         self._cursor = cursor
         self._lock = threading.Lock()
         self._rows: OrderedDict[bytes, list[tuple[Any, ...]]] = OrderedDict()
-        self._values: OrderedDict[Any, Any] = OrderedDict()
+        self._values: OrderedDict[Any, _Made] = OrderedDict()
         self._cells = 0
 
     def rows(self, sql: str, params: list[Any] | None = None) -> list[tuple[Any, ...]]:
@@ -48,19 +60,27 @@ class Answers:
                     self._cells -= _cells(self._rows.popitem(last=False)[1])
         return rows
 
-    def value(self, key: Any, make: Callable[[], T]) -> T:
-        """What ``make`` returns for ``key``, which names everything it depends on."""
+    def value(self, key: Any, version: Any, make: Callable[[], T], *, patience: float = 0.0) -> T:
+        """What ``make`` returns for ``key`` and ``version``, which name everything it depends on.
+
+        Of each key one version is kept. An older one will do for ``patience`` times as long as making
+        it took.
+        """
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)
-                found: T = self._values[key]
-                return found
-        made = make()
+                made = self._values[key]
+                if made.version == version or time.monotonic() < made.at + patience * made.took:
+                    found: T = made.value
+                    return found
+        began = time.monotonic()
+        value = make()
+        now = time.monotonic()
         with self._lock:
-            self._values[key] = made
+            self._values[key] = _Made(value, version, now, now - began)
             while len(self._values) > MOST_VALUES:
                 self._values.popitem(last=False)
-        return made
+        return value
 
 
 def _cells(rows: list[tuple[Any, ...]]) -> int:

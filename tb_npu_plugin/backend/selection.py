@@ -26,6 +26,8 @@ from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.wording import printable
 
 T = TypeVar("T")
+#: Columns that :meth:`Selected.source` adds to those of a table.
+ADDED = ("rank", "capture", "part", "row")
 #: Fewer rows are asked about as they are (:meth:`Selected.kept`).
 MANY_ROWS = 20_000
 _RANGE = re.compile(r"^(\d+)(?:-(\d+))?$")
@@ -161,18 +163,26 @@ class Selected:
 
         return self.once("files", table, make=make)
 
-    def once(self, *key: str, make: Callable[[], T]) -> T:
+    def once(self, *key: str, make: Callable[[], T], patience: float = 0.0) -> T:
         """What ``make`` makes of these captures, made again only when something was read or found
-        meanwhile. ``key`` names everything else it depends on."""
-        whole = (self.store.version, self.prefer, *key)
-        if whole not in self._known:
+        meanwhile (see :meth:`Answers.value`). ``key`` names everything else it depends on."""
+        version = self.store.version
+        known = (version, *key)
+        if known not in self._known:
             if len(self.captures) < folds.LEAST_PIECES:
-                self._known[whole] = make()
+                self._known[known] = make()
             else:  # going through a thousand captures takes longer than most queries
                 ids = tuple(c.capture_id for c in self.captures)
-                self._known[whole] = self.store.answers.value((*whole, ids), make)
-        found: T = self._known[whole]
+                whole = (ids, self.prefer, *key)
+                self._known[known] = self.store.answers.value(
+                    whole, version, make, patience=patience
+                )
+        found: T = self._known[known]
         return found
+
+    def folded(self, table: str) -> bool:
+        """Whether :meth:`source` is one file for many."""
+        return self._folded(table) is not None
 
     def source(
         self, table: str, *, steps: bool = True, devices: bool = True, told: bool = True
@@ -234,7 +244,7 @@ class Selected:
             pieces = self._pieces(table) if self.settled(table) else []
             if not folds.worth_folding(pieces):
                 return None
-            return folds.fold(self.store.cache, self.store.cursor, table, pieces)
+            return folds.fold(self.store.cache, self.store.memory, table, pieces)
 
         found = self.once("fold", table, make=make)
         if found and not found.path.exists():  # the cache was cleared or trimmed meanwhile
@@ -277,7 +287,7 @@ class Selected:
 
         if self.once("rows", *tables, make=count) < MANY_ROWS or not self.settled(*tables):
             return f"({sql})"
-        path = folds.kept(self.store.cache, self.store.cursor, name, sql)
+        path = folds.kept(self.store.cache, self.store.memory, name, sql)
         if path is None:
             return f"({sql})"
         return f"(SELECT * FROM read_parquet({literal(path)}, hive_partitioning=false))"

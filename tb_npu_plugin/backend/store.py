@@ -122,6 +122,10 @@ class Store:
                 self._connection.close()
                 self._connection = None
 
+    def closed(self, timeout: float) -> bool:
+        """Whether :meth:`close` was called, at the latest after ``timeout`` s."""
+        return self._stop.wait(timeout)
+
     def _scan_loop(self) -> None:
         while not self._stop.is_set():
             began = time.monotonic()
@@ -472,6 +476,15 @@ class Store:
         derived = {table for s in states if s.origin for table in s.provides}
         wanted = {id(s) for s in self.sources(captures, sorted(derived))}
         return [s for s in states if not s.origin or id(s) in wanted]
+
+    def reading(self, captures: Iterable[Capture]) -> bool:
+        """Whether files of ``captures`` are being read now, or wait for their turn."""
+        with self._lock:
+            return any(
+                state.state in ("queued", "running")
+                for capture in captures
+                for state in self._files.get(capture.capture_id, {}).values()
+            )
 
     # ---- tables -----------------------------------------------------------------------------
 

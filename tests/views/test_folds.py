@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import msgspec
 import pytest
 
 from tb_npu_plugin.backend import folds, selection
+from tb_npu_plugin.backend.ahead import _FIRST, ask
 from tb_npu_plugin.backend.answers import MOST_CELLS, Answers
 from tb_npu_plugin.backend.api import reply
 from tb_npu_plugin.backend.folds import HOME
@@ -172,6 +174,15 @@ def test_a_table_as_csv(job: Captures, monkeypatch: pytest.MonkeyPatch) -> None:
     assert text() == folded
 
 
+def test_what_is_asked_first_is_asked_ahead(job: Captures, level1: Captures) -> None:
+    for path in entries(job):
+        shutil.rmtree(path.parent, ignore_errors=True)
+    job._store.look_again()
+    assert ask(job._store) == len(_FIRST)
+    assert {"steps", "kernels", "comm_matrix"} <= {path.stem for path in entries(job)}
+    assert ask(level1._store) == 0, "two ranks answer at once"
+
+
 def test_answers_are_bounded(job: Captures) -> None:
     answers = Answers(job._store.cursor)
     assert answers.rows("SELECT ?::INT AS a", [3]) == [(3,)]
@@ -182,4 +193,12 @@ def test_answers_are_bounded(job: Captures) -> None:
     assert answers._cells <= MOST_CELLS
     too_many = answers.rows(f"SELECT * FROM range({MOST_CELLS})")
     assert answers.rows(f"SELECT * FROM range({MOST_CELLS})") is not too_many
-    assert answers.value("a", lambda: 1) == answers.value("a", lambda: 2) == 1
+
+
+def test_one_version_of_a_value_is_kept(job: Captures) -> None:
+    answers = Answers(job._store.cursor)
+    assert answers.value("a", 1, lambda: "old") == answers.value("a", 1, lambda: "") == "old"
+    assert answers.value("b", 1, lambda: time.sleep(0.1) or "slow") == "slow"
+    assert answers.value("a", 2, lambda: "new", patience=10.0) == "new", "it took no time"
+    assert answers.value("b", 2, lambda: "new", patience=100.0) == "slow"
+    assert answers.value("b", 2, lambda: "new") == "new"

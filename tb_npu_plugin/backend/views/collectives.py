@@ -102,7 +102,7 @@ def matched_source(sel: Selected) -> str | None:
     source = sel.source("comm_ops", steps=False, devices=False)
     if source is None:
         return None
-    matched = sel.store.answers.value(("matched", source), lambda: _matched(sel, source))
+    matched = sel.store.answers.value("matched", source, lambda: _matched(sel, source))
     if matched is None:
         return None
     kept = sel.kept("matched", matched, "comm_ops")

@@ -20,8 +20,7 @@ def known_groups(sel: Selected) -> dict[str, CommGroup]:
     for directory in {c.path.parent for c in sel.recording.captures}:
         for group in of_analysis(directory):
             found.setdefault(group.id, group)
-    key = ("metadata groups", sel.store.version, sel.run, sel.recording.recording)
-    for group in sel.store.answers.value(key, lambda: _of_captures(sel)):
+    for group in sel.whole().once("groups", make=lambda: _of_captures(sel)):
         _merge(found, group)
     return found
 

@@ -17,7 +17,9 @@ _OF_TABLE = ("no-step-column", "level-too-low", "steps-unmarked")
 
 def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
     """Findings of the selection; of one view only if ``view`` is given. Most severe first."""
-    found = sel.once("findings", sel.lang, make=lambda: _findings(sel))
+    # While files are read, the findings of a thousand captures change faster than they can be asked for.
+    patience = 10.0 if sel.store.reading(sel.captures) else 0.0
+    found = sel.once("findings", sel.lang, make=lambda: _findings(sel), patience=patience)
     return [f for f in found if view is None or view in f.views]
 
 

@@ -7,7 +7,7 @@ from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.i18n import pick
 from tb_npu_plugin.backend.readers.csv_file import ident, literal
 from tb_npu_plugin.backend.schema import KERNELS, Field, is_communication, pmu_field
-from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.selection import ADDED, Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, col, empty_table, page
 from tb_npu_plugin.backend.views import kernel_joins as joins
 
@@ -87,14 +87,22 @@ def present_columns(sel: Selected) -> dict[str, bool]:
 
 
 def _present(sel: Selected) -> dict[str, bool]:
+    if sel.folded("kernels"):
+        source = sel.source("kernels", steps=False, devices=False, told=False)
+        names = [row[0] for row in sel.rows(f"DESCRIBE SELECT * FROM {source}")]
+        names = [name for name in names if name not in ADDED]
+        counts = sel.row(f"SELECT {', '.join(f'count({ident(n)})' for n in names)} FROM {source}")
+        return {name: count > 0 for name, count in zip(names, counts or (), strict=True)}
     files = ", ".join(map(literal, sel.paths("kernels")))
     rows = sel.rows(
         "SELECT path_in_schema, bool_or(coalesce(stats_null_count, 0) < num_values), "
         f"min(column_id) FROM parquet_metadata([{files}]) GROUP BY 1 ORDER BY 3, 1"
     )
     if not rows:  # no row groups: a header without kernels
-        names = sel.rows(f"DESCRIBE SELECT * FROM read_parquet([{files}], hive_partitioning=false)")
-        rows = [(name[0], False, 0) for name in names]
+        described = sel.rows(
+            f"DESCRIBE SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
+        )
+        rows = [(name[0], False, 0) for name in described]
     return {name: bool(held) for name, held, _ in rows}
 
 
