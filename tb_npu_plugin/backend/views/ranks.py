@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.errors import RequestError
-from tb_npu_plugin.backend.readers.csv_file import ident, quote
+from tb_npu_plugin.backend.listed import listed
+from tb_npu_plugin.backend.readers.csv_file import ident
+from tb_npu_plugin.backend.schema.fields import DType
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
 from tb_npu_plugin.backend.views.collectives import collectives_source
@@ -70,17 +70,20 @@ def _groups(sel: Selected) -> list[str]:
 
 def _table(sel: Selected, group: str, found: Measures) -> Query:
     keys = list(found.all)
-    rows = []
-    for part, capture in enumerate(sel.captures):
-        rank = "NULL" if capture.rank is None else str(capture.rank)
-        cells = ", ".join(_number(found.all[key].values[part]) for key in keys)
-        rows.append(f"({part}, {rank}, {quote(sel.rank_label(capture))}, "
-                    f"{quote(capture.host or '')}, {cells})")  # fmt: skip
-    names = ", ".join(("part", "rank", "capture", "host", *map(ident, keys)))
-    source = (
-        f"(SELECT * REPLACE (CAST(rank AS BIGINT) AS rank) FROM (VALUES {', '.join(rows)}) "
-        f"v({names}))"
-    )
+    types: dict[str, DType] = {
+        "part": "BIGINT",
+        "rank": "BIGINT",
+        "capture": "VARCHAR",
+        "host": "VARCHAR",
+    }
+    source = listed(
+        types | dict.fromkeys(keys, "DOUBLE"),
+        (
+            (part, capture.rank, sel.rank_label(capture), capture.host or "",
+             *(found.all[key].values[part] for key in keys))
+            for part, capture in enumerate(sel.captures)
+        ),
+    )  # fmt: skip
     w = sel.word
     unknown = any(c.rank is None for c in sel.captures)
     hosts = len({c.host for c in sel.captures}) > 1
@@ -105,10 +108,6 @@ def _table(sel: Selected, group: str, found: Measures) -> Query:
     search = "host" if group else "capture"
     default = "host" if group else "rank,capture"
     return Query(source, columns, search, default, [group] if group else [], group, _groups(sel))
-
-
-def _number(value: float | None) -> str:
-    return "NULL" if value is None or not math.isfinite(value) else repr(float(value))
 
 
 def _collectives(sel: Selected) -> Query | None:
