@@ -65,7 +65,8 @@ def communication_source(sel: Selected, table: str) -> str | None:
 
 
 def matrix_source(sel: Selected) -> str | None:
-    """``comm_matrix`` with ``group_name``, and with ``src`` and ``dst`` as ranks where they are known.
+    """``comm_matrix`` with ``group_name``, ``group_ranks``, and ranks as ``src`` and ``dst`` where they
+    are known.
 
     ``numbering``: ``rank`` (the group's ranks are known), ``assumed`` (positions are taken as
     ranks, see :func:`assumed_groups`) or ``local`` (a position in the group, no rank known).
@@ -88,9 +89,13 @@ def _matrix_sql(sel: Selected, source: str) -> str:
     every: list[int] = []
     rows = []
     for group in groups.values():
-        rows.append(f"({quote(group.id)}, {_label(group)}, {len(every)}, {len(group.ranks)})")
+        rows.append(
+            f"({quote(group.id)}, {_label(group)}, {_ranks(group)}, {len(every)}, {len(group.ranks)})"
+        )
         every += group.ranks
-    rows = rows or ["('', CAST(NULL AS VARCHAR), 0, 0)"]  # an empty VALUES list is no SQL
+    rows = rows or [
+        "('', CAST(NULL AS VARCHAR), CAST(NULL AS VARCHAR), 0, 0)"
+    ]  # an empty VALUES list is no SQL
     listed = f"CAST([{', '.join(map(str, every))}] AS BIGINT[])"
 
     def rank(column: str) -> str:
@@ -107,25 +112,29 @@ def _matrix_sql(sel: Selected, source: str) -> str:
         "CASE WHEN numbering = 'local' THEN dst ELSE dst_rank END AS dst) "
         "FROM (SELECT *, CASE WHEN src_rank IS NULL OR dst_rank IS NULL THEN 'local' "
         "WHEN listed THEN 'rank' ELSE 'assumed' END AS numbering FROM ("
-        "SELECT t.*, coalesce(g.group_label, t.comm_group) AS group_name, "
+        "SELECT t.*, coalesce(g.group_label, t.comm_group) AS group_name, g.ranks AS group_ranks, "
         f"coalesce(g.size > 0, false) AS listed, {rank('src')} AS src_rank, "
         f"{rank('dst')} AS dst_rank FROM {source} t "
-        f'LEFT JOIN (VALUES {", ".join(rows)}) g(id, group_label, "begin", size) '
+        f'LEFT JOIN (VALUES {", ".join(rows)}) g(id, group_label, ranks, "begin", size) '
         "ON g.id = t.comm_group))"
     )
 
 
 def _values(groups: dict[str, CommGroup]) -> str:
-    rows = []
-    for group in groups.values():
-        ranks = quote(wording.ranks(list(group.ranks))) if group.ranks else "NULL"
-        rows.append(f"({quote(group.id)}, {_label(group)}, CAST({ranks} AS VARCHAR))")
+    rows = (f"({quote(g.id)}, {_label(g)}, {_ranks(g)})" for g in groups.values())
     return f"(VALUES {', '.join(rows)}) g(id, group_label, ranks)"
 
 
 def _label(group: CommGroup) -> str:
-    text = quote(group.name.encode("utf-8", "replace").decode()) if group.name else "NULL"
-    return f"CAST({text} AS VARCHAR)"
+    return _text(group.name.encode("utf-8", "replace").decode() if group.name else None)
+
+
+def _ranks(group: CommGroup) -> str:
+    return _text(wording.ranks(list(group.ranks)) if group.ranks else None)
+
+
+def _text(text: str | None) -> str:
+    return "CAST(NULL AS VARCHAR)" if text is None else quote(text)
 
 
 def assumed_groups(sel: Selected) -> set[str]:
