@@ -223,11 +223,15 @@ class Selected:
         found = whole._fold(table)
         if found is None:
             return None
-        rows = f"SELECT * FROM read_parquet({literal(found.path)}, hive_partitioning=false)"
+        if not found.same and self.captures != whole.captures:
+            return None  # columns that only other captures have are not the selection's
+        return self.narrowed(f"read_parquet({literal(found.path)}, hive_partitioning=false)")
+
+    def narrowed(self, rows: str) -> str:
+        """A query of what is the selection's of ``rows``, a table expression over :meth:`whole`."""
+        whole = self.whole()
         if self.captures == whole.captures:
-            return rows
-        if not found.same:  # columns that only other captures have are not the selection's
-            return None
+            return f"SELECT * FROM {rows}"
         order = {c.capture_id: i for i, c in enumerate(whole.captures)}
         places = ", ".join(
             f"({order[c.capture_id]}, {i})"
@@ -235,8 +239,8 @@ class Selected:
             if c.capture_id in order
         )
         return (
-            f"SELECT data.* REPLACE (chosen.part AS part) FROM ({rows}) data "
-            f"JOIN (VALUES {places}) chosen(fold_part, part) ON chosen.fold_part = data.part"
+            f"SELECT data.* REPLACE (chosen.part AS part) FROM {rows} data "
+            f"JOIN (VALUES {places}) chosen(whole_part, part) ON chosen.whole_part = data.part"
         )
 
     def _fold(self, table: str) -> folds.Fold | None:

@@ -71,13 +71,17 @@ def matrix_source(sel: Selected) -> str | None:
     ``numbering``: ``rank`` (the group's ranks are known), ``assumed`` (positions are taken as
     ranks, see :func:`assumed_groups`) or ``local`` (a position in the group, no rank known).
     """
-    source = sel.source("comm_matrix", steps=False, devices=False)
+    # Written once for all ranks, then, rather than for each choice of them.
+    base = sel.whole() if sel.folded("comm_matrix") else sel
+    source = base.source("comm_matrix", steps=False, devices=False, told=False)
     if source is None:
         return None
-    kept = sel.kept("matrix", _matrix_sql(sel, source), "comm_matrix")
+    sel.parts("comm_matrix")  # told as provenance
+    kept = base.kept("matrix", _matrix_sql(base, source), "comm_matrix")
+    rows = kept if base is sel else f"({sel.narrowed(kept)})"
     unnamed = quote(sel.word("unnamed", "未命名"))
     chosen = "" if sel.steps.everything else f" WHERE {sel.steps.sql('step')}"
-    return f"(SELECT * REPLACE (coalesce(group_name, {unnamed}) AS group_name) FROM {kept}{chosen})"
+    return f"(SELECT * REPLACE (coalesce(group_name, {unnamed}) AS group_name) FROM {rows}{chosen})"
 
 
 def _matrix_sql(sel: Selected, source: str) -> str:
