@@ -51,6 +51,7 @@ class NpuPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
                 from tb_npu_plugin.backend.process import start_worker
 
                 worker = start_worker()  # its imports and ours take a third of a second each
+                from tb_npu_plugin.backend import ahead
                 from tb_npu_plugin.backend.cache import Cache
                 from tb_npu_plugin.backend.discovery import Root, parse_logdir_spec
                 from tb_npu_plugin.backend.store import Store
@@ -70,6 +71,7 @@ class NpuPlugin(base_plugin.TBPlugin):  # type: ignore[misc]
                     worker=worker,
                 )
                 self._store.start()
+                ahead.start(self._store)
                 cache.trim()
             return self._store
 

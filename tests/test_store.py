@@ -396,7 +396,11 @@ def test_an_entry_whose_directory_vanishes_is_written_again(
             cleared.append(cache.clear())
 
     done = ingest(job, on_connection=clear)
-    assert (done.error, done.tables, len(cleared)) == (None, {"kernels": 2}, 2)
+    assert (done.error, done.tables, len(cleared)) == (
+        None,
+        {"kernels": 2, "kernel_summary": 2},
+        2,
+    )
     assert cache.load("c", "f") is not None
 
 

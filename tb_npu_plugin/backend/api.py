@@ -99,7 +99,7 @@ def _view(store: Callable[[], Store], view: View) -> App:
             return _csv(sel, view, table)
         return reply(sel, view, table)
 
-    return _json(_twice(once))
+    return _json(_twice(store, once))
 
 
 def _timeline(store: Callable[[], Store], reply: timeline_api.Reply) -> App:
@@ -108,10 +108,10 @@ def _timeline(store: Callable[[], Store], reply: timeline_api.Reply) -> App:
         sel.store.request(sel.captures, TABLES, sel.prefer)
         return reply(sel, request)
 
-    return _json(_twice(once))
+    return _json(_twice(store, once))
 
 
-def _twice(once: Callable[[Request], Any]) -> Callable[[Request], Any]:
+def _twice(store: Callable[[], Store], once: Callable[[Request], Any]) -> Callable[[Request], Any]:
     """Answer again where the cache was cleared, or an early table replaced, between two queries: what
     is gone is known by then, and read again."""
 
@@ -119,6 +119,7 @@ def _twice(once: Callable[[Request], Any]) -> Callable[[Request], Any]:
         try:
             return once(request)
         except (duckdb.IOException, FileNotFoundError):
+            store().look_again()
             return once(request)
 
     return answer
@@ -155,18 +156,14 @@ def meta(sel: Selected, view: View) -> results.Meta:
     """The envelope's second half: selection, provenance, findings of the view, state."""
     found = health.findings(sel)
     state, done = sel.state(*view.tables)
-    rows: dict[str, int] = {}
-    files = (f for c in sel.captures for f in sel.store.files(c.capture_id))
-    for name in {table for file in files for table in file.rows}:
-        parts = sel.store.parts(sel.captures, name, sel.prefer)
-        rows[name] = sum(state.rows.get(name, 0) for _, state, _ in parts)
+    counts = sel.once("counts", make=lambda: {v: _rows(sel, t) for v, t in COUNTED.items()})
     return results.Meta(
         selection=sel.reply(),
         provenance=sel.provenance,
         sources=sel.store.kinds(sel.captures, view.tables[0]) if view.tables else [],
         findings=[f for f in found if view.id in f.views],
         counts={
-            **{view_id: rows.get(table, 0) for view_id, table in COUNTED.items()},
+            **counts,
             "files": sum(len(c.files) for c in sel.captures),
             "health": len(found),
             "health_errors": sum(f.severity == "error" for f in found),
@@ -176,6 +173,10 @@ def meta(sel: Selected, view: View) -> results.Meta:
         progress=round(done, 4),
         step_picker=sel.word(*view.no_step) if view.no_step else None,
     )
+
+
+def _rows(sel: Selected, table: str) -> int:
+    return sum(s.rows.get(table, 0) for files in sel.files(table).values() for s, _ in files)
 
 
 # ---- parameters -----------------------------------------------------------------------------

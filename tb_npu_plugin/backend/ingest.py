@@ -7,17 +7,18 @@ import shutil
 import time
 import traceback
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 import duckdb
 import msgspec
 
+from tb_npu_plugin.backend import summaries
 from tb_npu_plugin.backend.cache import Cache, Ingested
 from tb_npu_plugin.backend.engine import session
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import reader_named
-from tb_npu_plugin.backend.readers.base import Rows, Source
+from tb_npu_plugin.backend.readers.base import Rows, Source, parquet
 from tb_npu_plugin.backend.readers.csv_file import Unreadable, quote
 from tb_npu_plugin.backend.readers.profiler_info import permission_note
 
@@ -150,6 +151,7 @@ def _read(
                     _publish_early(job, cache, path)
                     on_early(rows.table)
                 rows.check(str(path))
+                done.tables |= _summaries(con, rows.table, path)
     except Unreadable as error:
         done.notes.append(error.note)
     except PermissionError as error:
@@ -169,6 +171,18 @@ def _read(
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return done
+
+
+def _summaries(con: duckdb.DuckDBPyConnection, table: str, path: Path) -> dict[str, int]:
+    """Write the summaries of a table beside it; returns their rows."""
+    found: dict[str, int] = {}
+    if table in summaries.TABLES:
+        source = parquet(str(path))
+        columns = {row[0] for row in con.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()}
+        for name, sql in summaries.of(table, source, columns):
+            rows = Rows(name, partial(str, sql))
+            found[name] = _write(con, rows, path.with_name(f"{name}.parquet"))
+    return found
 
 
 def _tables(cache: Cache, capture_id: str, fingerprint: str) -> dict[str, Path]:

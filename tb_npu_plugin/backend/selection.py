@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from typing import TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 import duckdb
 
-from tb_npu_plugin.backend import results
+from tb_npu_plugin.backend import folds, results
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.file_state import FileState
+from tb_npu_plugin.backend.folds import Piece
 from tb_npu_plugin.backend.i18n import Lang, pick
 from tb_npu_plugin.backend.readers import SOURCES
-from tb_npu_plugin.backend.readers.csv_file import literal, quote
+from tb_npu_plugin.backend.readers.csv_file import literal
 from tb_npu_plugin.backend.recordings import Recording, rank_key
 from tb_npu_plugin.backend.schema import TABLES
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.wording import printable
 
 T = TypeVar("T")
-#: Columns that number the tracks of one file.
-_TRACKS = ("track", "from_track", "to_track")
+#: Columns that :meth:`Selected.source` adds to those of a table.
+ADDED = ("rank", "capture", "part", "row")
+#: Fewer rows are asked about as they are (:meth:`Selected.kept`).
+MANY_ROWS = 20_000
 _RANGE = re.compile(r"^(\d+)(?:-(\d+))?$")
 
 
@@ -109,6 +113,10 @@ class Selected:
     """Files that were asked for by their names; the reply's state waits for them, too."""
     total_captures: int = 0
     """Captures selected; :attr:`captures` may be the first of them."""
+    _known: dict[tuple[Any, ...], Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+    _whole: Selected | None = field(default=None, init=False, repr=False, compare=False)
 
     def first(self, count: int | None) -> Selected:
         """The same over no more than ``count`` captures."""
@@ -132,54 +140,62 @@ class Selected:
             source=self.prefer or "auto",
         )
 
-    def parts(self, table: str) -> list[tuple[Capture, FileState, object]]:
-        parts = self.store.parts(self.captures, table, self.prefer)
+    def parts(self, table: str) -> list[tuple[Capture, FileState, Path]]:
+        parts = self._parts(table)
         if parts:
-            names = sorted({state.source.name for _, state, _ in parts})
-            self.provenance[table] = ", ".join(names)
+            names = self.once("names", table, make=lambda: {s.source.name for _, s, _ in parts})
+            self.provenance[table] = ", ".join(sorted(names))
         return list(parts)
 
-    def source(self, table: str, *, steps: bool = True, devices: bool = True) -> str | None:
+    def _parts(self, table: str) -> list[tuple[Capture, FileState, Path]]:
+        return self.once(
+            "parts", table, make=lambda: self.store.parts(self.captures, table, self.prefer)
+        )
+
+    def files(self, table: str) -> dict[str, list[tuple[FileState, Path]]]:
+        """Capture id -> the files that ``table`` is taken from; captures without it are left out."""
+
+        def make() -> dict[str, list[tuple[FileState, Path]]]:
+            found: dict[str, list[tuple[FileState, Path]]] = {}
+            for capture, state, path in self._parts(table):
+                found.setdefault(capture.capture_id, []).append((state, path))
+            return found
+
+        return self.once("files", table, make=make)
+
+    def once(self, *key: str, make: Callable[[], T], patience: float = 0.0) -> T:
+        """What ``make`` makes of these captures, made again only when something was read or found
+        meanwhile (see :meth:`Answers.value`). ``key`` names everything else it depends on."""
+        version = self.store.version
+        known = (version, *key)
+        if known not in self._known:
+            if len(self.captures) < folds.LEAST_PIECES:
+                self._known[known] = make()
+            else:  # going through a thousand captures takes longer than most queries
+                ids = tuple(c.capture_id for c in self.captures)
+                whole = (ids, self.prefer, *key)
+                self._known[known] = self.store.answers.value(
+                    whole, version, make, patience=patience
+                )
+        found: T = self._known[known]
+        return found
+
+    def folded(self, table: str) -> bool:
+        """Whether :meth:`source` is one file for many."""
+        return self._folded(table) is not None
+
+    def source(
+        self, table: str, *, steps: bool = True, devices: bool = True, told: bool = True
+    ) -> str | None:
         """Table expression over ``table`` of the selection, or None where nothing is there yet.
 
         Adds ``rank``, ``capture`` (label), ``part`` (ordinal of the capture in the selection),
         and ``row`` (ordinal in the source). The step and device selection is applied where the
-        table has such a column, unless switched off.
+        table has such a column, unless switched off. ``told``: as the result's provenance.
         """
-        parts = self.store.parts(self.captures, table, self.prefer)
-        if not parts:
+        if not (self.parts(table) if told else self._parts(table)):
             return None
-        self.parts(table)
-        order = {c.capture_id: i for i, c in enumerate(self.captures)}
-        if len(parts) == 1:  # by far the most frequent, and a join costs as much as a scan
-            capture, _, path = parts[0]
-            sql = (
-                f"SELECT CAST({_rank_sql(capture)} AS BIGINT) AS rank, "
-                f"{quote(self.rank_label(capture))} AS capture, "
-                f"{order[capture.capture_id]} AS part, "
-                "* EXCLUDE (file_row_number), file_row_number AS row "
-                f"FROM read_parquet({literal(path)}, file_row_number=true, hive_partitioning=false)"
-            )
-        else:
-            files = ", ".join(literal(path) for _, _, path in parts)
-            # Slices of one capture share their part; their rows and tracks must not share numbers.
-            slices: dict[str, int] = {}
-            rows = ", ".join(
-                f"({quote(str(path))}, {_rank_sql(c)}, {quote(self.rank_label(c))}, "
-                f"{order[c.capture_id]}, CAST({_next(slices, c.capture_id)} AS BIGINT))"
-                for c, _, path in parts
-            )
-            tracks = [key for key in _TRACKS if TABLES[table].get(key)]
-            moved = ", ".join(f"data.{key} + (part.slice << 20) AS {key}" for key in tracks)
-            replaced = f" REPLACE ({moved})" if moved else ""
-            sql = (
-                "SELECT CAST(part.rank AS BIGINT) AS rank, part.capture, part.part, "
-                f"data.* EXCLUDE (filename, file_row_number){replaced}, "
-                "data.file_row_number + (part.slice << 40) AS row "
-                f"FROM read_parquet([{files}], filename=true, file_row_number=true, "
-                "union_by_name=true, hive_partitioning=false) data "
-                f"JOIN (VALUES {rows}) part(filename, rank, capture, part, slice) USING (filename)"
-            )
+        sql = self._folded(table) or folds.pieces_sql(table, self._pieces(table))
         schema = TABLES[table]
         chosen = [("step", self.steps, steps), ("device", self.devices, devices)]
         tests = [
@@ -187,14 +203,112 @@ class Selected:
             for column, ranges, wanted in chosen
             if wanted and not ranges.everything and schema.get(column)
         ]
-        sql += "".join(f" {'AND' if i else 'WHERE'} {test}" for i, test in enumerate(tests))
-        return f"({sql})"
+        return f"(SELECT * FROM ({sql}) WHERE {' AND '.join(tests)})" if tests else f"({sql})"
+
+    def _pieces(self, table: str) -> list[Piece]:
+        order = {c.capture_id: i for i, c in enumerate(self.captures)}
+        slices: dict[str, int] = {}
+        return [
+            Piece(str(path), c.rank, self.rank_label(c), order[c.capture_id],
+                  _next(slices, c.capture_id), path.stat().st_size)
+            for c, _, path in self._parts(table)
+        ]  # fmt: skip
+
+    def _folded(self, table: str) -> str | None:
+        """A query of ``table`` over the fold of the whole recording; None where that is no gain, or
+        while more of it is still to come."""
+        if len(self._parts(table)) < folds.LEAST_PIECES:
+            return None
+        whole = self.whole()
+        found = whole._fold(table)
+        if found is None:
+            return None
+        if not found.same and self.captures != whole.captures:
+            return None  # columns that only other captures have are not the selection's
+        return self.narrowed(f"read_parquet({literal(found.path)}, hive_partitioning=false)")
+
+    def narrowed(self, rows: str) -> str:
+        """A query of what is the selection's of ``rows``, a table expression over :meth:`whole`."""
+        whole = self.whole()
+        if self.captures == whole.captures:
+            return f"SELECT * FROM {rows}"
+        order = {c.capture_id: i for i, c in enumerate(whole.captures)}
+        places = ", ".join(
+            f"({order[c.capture_id]}, {i})"
+            for i, c in enumerate(self.captures)
+            if c.capture_id in order
+        )
+        return (
+            f"SELECT data.* REPLACE (chosen.part AS part) FROM {rows} data "
+            f"JOIN (VALUES {places}) chosen(whole_part, part) ON chosen.whole_part = data.part"
+        )
+
+    def _fold(self, table: str) -> folds.Fold | None:
+        def make() -> folds.Fold | None:
+            pieces = self._pieces(table) if self.settled(table) else []
+            if not folds.worth_folding(pieces):
+                return None
+            return folds.fold(self.store.cache, self.store.memory, table, pieces)
+
+        found = self.once("fold", table, make=make)
+        if found and not found.path.exists():  # the cache was cleared or trimmed meanwhile
+            self.store.look_again()
+            found = self.once("fold", table, make=make)
+        return found
+
+    def whole(self) -> Selected:
+        """The same over all captures of the recording, whatever of them, of steps and devices is
+        selected; always the same object."""
+        if self._whole is None:
+            captures = in_order(self.recording.captures)
+            if captures == self.captures and self.steps.everything and self.devices.everything:
+                self._whole = self
+            else:
+                self._whole = replace(
+                    self,
+                    captures=captures,
+                    steps=Ranges("all"),
+                    devices=Ranges("all"),
+                    provenance={},
+                )
+                self._whole._whole = self._whole
+                if captures == self.captures:
+                    self._whole._known = self._known
+        return self._whole
+
+    def settled(self, *tables: str) -> bool:
+        """Whether nothing is still to be read that ``tables`` of the selection are taken from."""
+        return self.once(
+            "settled", *tables, make=lambda: self.store.settled(self.captures, tables, self.prefer)
+        )
+
+    def kept(self, name: str, sql: str, *tables: str) -> str:
+        """Table expression of a query over ``tables`` that several questions are asked about: its rows
+        are written once, where they are many and no more of them will come."""
+
+        def count() -> int:
+            return sum(s.rows.get(table, 0) for table in tables for _, s, _ in self._parts(table))
+
+        if self.once("rows", *tables, make=count) < MANY_ROWS or not self.settled(*tables):
+            return f"({sql})"
+        path = folds.kept(self.store.cache, self.store.memory, name, sql)
+        if path is None:
+            return f"({sql})"
+        return f"(SELECT * FROM read_parquet({literal(path)}, hive_partitioning=false))"
 
     def paths(self, table: str) -> tuple[str, ...]:
         """The Parquet files behind :meth:`source`. They never change under one name."""
-        return tuple(
-            str(path) for _, _, path in self.store.parts(self.captures, table, self.prefer)
+        return self.once(
+            "paths", table, make=lambda: tuple(str(path) for _, _, path in self._parts(table))
         )
+
+    def rows(self, sql: str) -> list[tuple[Any, ...]]:
+        """The rows of a query over :meth:`source`, which may be those of an earlier request."""
+        return self.store.answers.rows(sql)
+
+    def row(self, sql: str) -> tuple[Any, ...] | None:
+        """The first of :meth:`rows`."""
+        return next(iter(self.rows(sql)), None)
 
     def query(self, run: Callable[[duckdb.DuckDBPyConnection], T]) -> T:
         """Call ``run`` with a cursor that is closed afterwards."""
@@ -203,6 +317,8 @@ class Selected:
 
     def state(self, *tables: str) -> tuple[results.State, float]:
         """State and progress of the files that ``tables`` are taken from (default: all files)."""
+        if tables and not self.asked and self.settled(*tables):
+            return "ready", 1.0
         done, total, waiting = 0.0, 0, False
         growing = False
         for capture in self.captures:
@@ -232,8 +348,9 @@ def _next(counts: dict[str, int], key: str) -> int:
     return counts[key]
 
 
-def _rank_sql(capture: Capture) -> str:
-    return "NULL" if capture.rank is None else str(capture.rank)
+def in_order(captures: Iterable[Capture]) -> list[Capture]:
+    """By rank, the unknown last."""
+    return sorted(captures, key=lambda c: (rank_key(c.rank), c.name))
 
 
 def select(
@@ -278,7 +395,7 @@ def select(
                             for c in chosen.captures[:16])  # fmt: skip
         raise RequestError(404, "no-such-rank", f"This recording has no rank {ranks.text}.",
                            f"Ranks here: {present}")  # fmt: skip
-    captures.sort(key=lambda c: (rank_key(c.rank), c.name))
+    captures = in_order(captures)
     prefer = source if source not in (None, "", "auto") else None
     if prefer is not None and prefer not in SOURCES:
         known = ", ".join(SOURCES)

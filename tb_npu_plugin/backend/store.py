@@ -20,8 +20,9 @@ from typing import Any
 
 import duckdb
 
-from tb_npu_plugin.backend import discovery, settings
+from tb_npu_plugin.backend import discovery, settings, summaries
 from tb_npu_plugin.backend import recordings as recordings_module
+from tb_npu_plugin.backend.answers import Answers
 from tb_npu_plugin.backend.cache import Cache, Ingested, combined, fingerprint
 from tb_npu_plugin.backend.capture import Capture, describe
 from tb_npu_plugin.backend.discovery import Found, Root
@@ -101,6 +102,7 @@ class Store:
         self._thread: threading.Thread | None = None
         self._pool = Pool(self.workers, self._on_event, worker, helper=not told)
         self._connection: duckdb.DuckDBPyConnection | None = None
+        self.answers = Answers(self.cursor)
 
     # ---- life ---------------------------------------------------------------------------
 
@@ -120,6 +122,10 @@ class Store:
                 self._connection.close()
                 self._connection = None
 
+    def closed(self, timeout: float) -> bool:
+        """Whether :meth:`close` was called, at the latest after ``timeout`` s."""
+        return self._stop.wait(timeout)
+
     def _scan_loop(self) -> None:
         while not self._stop.is_set():
             began = time.monotonic()
@@ -130,6 +136,11 @@ class Store:
             took = time.monotonic() - began
             self._wake.wait(max(SCAN_SECONDS, 10 * took))
             self._wake.clear()
+
+    def look_again(self) -> None:
+        """Files of the cache are gone: nothing is as it was looked up."""
+        with self._lock:
+            self._bump()
 
     def wake(self) -> None:
         """Scan soon (TensorBoard's reload button)."""
@@ -284,17 +295,16 @@ class Store:
                 path,
                 name,
                 "",
-                provides=reader.TABLES,
+                provides=summaries.provided(reader),
                 kind=source_kind(reader, source.rel),
                 order=reader_rank(source_kind(reader, source.rel), name)[1],
                 lazy=is_lazy(reader) or derived,
                 origin=origin,
             )
+            version = summaries.version(reader)
             try:
                 state.fingerprint = combined(
-                    fingerprint(
-                        capture.folder / f.rel, f.rel, f.size, f.mtime_ns, name, reader.VERSION
-                    )
+                    fingerprint(capture.folder / f.rel, f.rel, f.size, f.mtime_ns, name, version)
                     for f in source.whole
                 )
             except OSError as error:
@@ -467,7 +477,26 @@ class Store:
         wanted = {id(s) for s in self.sources(captures, sorted(derived))}
         return [s for s in states if not s.origin or id(s) in wanted]
 
+    def reading(self, captures: Iterable[Capture]) -> bool:
+        """Whether files of ``captures`` are being read now, or wait for their turn."""
+        with self._lock:
+            return any(
+                state.state in ("queued", "running")
+                for capture in captures
+                for state in self._files.get(capture.capture_id, {}).values()
+            )
+
     # ---- tables -----------------------------------------------------------------------------
+
+    def settled(
+        self, captures: Iterable[Capture], tables: Iterable[str], prefer: str | None = None
+    ) -> bool:
+        """Whether all that ``tables`` of ``captures`` are taken from was read and is finished."""
+        chosen = list(captures)
+        with self._lock:
+            return not any(self.growing(c.capture_id) for c in chosen) and not any(
+                s.state in _PENDING for s in self.sources(chosen, tables, prefer)
+            )
 
     def parts(
         self, captures: Iterable[Capture], table: str, prefer: str | None = None

@@ -100,18 +100,17 @@ def page(store: Store, query: Query, request: TableRequest) -> results.Table:
     shown = _shown(query, request)
     with closing(store.cursor()) as cursor:
         compiled = _compile(cursor, query, request.filter)
-        order, sort = _order(query, request.sort)
-        inner = _inner(query, query.columns if query.keys else shown, compiled)
-        total, unfiltered = _counts(cursor, query, compiled)
-        if query.two_stage and not query.keys:
-            rows = _two_stage(cursor, query, shown, compiled, order, request)
-        else:
-            columns = ", ".join(ident(c.key) for c in shown)
-            inner_all = inner if query.keys else _inner(query, query.columns, compiled)
-            rows = cursor.execute(
-                f"SELECT {columns} FROM ({inner_all}) ORDER BY {order} LIMIT ? OFFSET ?",
-                [*_params(compiled), request.limit, request.offset],
-            ).fetchall()
+    order, sort = _order(query, request.sort)
+    total, unfiltered = _counts(store, query, compiled)
+    if query.two_stage and not query.keys:
+        rows = _two_stage(store, query, shown, compiled, order, request)
+    else:
+        columns = ", ".join(ident(c.key) for c in shown)
+        rows = store.answers.rows(
+            f"SELECT {columns} FROM ({_inner(query, query.columns, compiled)}) "
+            f"ORDER BY {order} LIMIT ? OFFSET ?",
+            [*_params(compiled), request.limit, request.offset],
+        )
     values = {
         c.key: [_wire(c.kind, row[i], query.base_ns) for row in rows] for i, c in enumerate(shown)
     }
@@ -254,7 +253,7 @@ def _inner(query: Query, columns: list[Col], compiled: Compiled) -> str:
     )
 
 
-def _counts(cursor: duckdb.DuckDBPyConnection, query: Query, compiled: Compiled) -> tuple[int, int]:
+def _counts(store: Store, query: Query, compiled: Compiled) -> tuple[int, int]:
     def count(filtered: bool) -> int:
         where = compiled.where if filtered else "TRUE"
         having = compiled.having if filtered else "TRUE"
@@ -265,8 +264,8 @@ def _counts(cursor: duckdb.DuckDBPyConnection, query: Query, compiled: Compiled)
                    f"GROUP BY {keys} HAVING {having})")  # fmt: skip
         else:
             sql = f"SELECT count(*) FROM {query.source} t WHERE {where}"
-        row = cursor.execute(sql, params).fetchone()
-        return int(row[0]) if row else 0
+        ((number,),) = store.answers.rows(sql, params)
+        return int(number)
 
     unfiltered = count(False)
     plain = compiled.where == "TRUE" and compiled.having == "TRUE"
@@ -274,7 +273,7 @@ def _counts(cursor: duckdb.DuckDBPyConnection, query: Query, compiled: Compiled)
 
 
 def _two_stage(
-    cursor: duckdb.DuckDBPyConnection,
+    store: Store,
     query: Query,
     shown: list[Col],
     compiled: Compiled,
@@ -286,11 +285,11 @@ def _two_stage(
     items = ", ".join(
         [*(f"{c.sql} AS {ident(c.key)}" for c in sort_keys), "part AS part", "row AS row"]
     )
-    keys = cursor.execute(
+    keys = store.answers.rows(
         f"SELECT part, row FROM (SELECT {items} FROM {query.source} t WHERE {compiled.where}) "
         f"ORDER BY {order} LIMIT ? OFFSET ?",
         [*compiled.where_params, request.limit, request.offset],
-    ).fetchall()
+    )
     if not keys:
         return []
     by_part: dict[int, list[int]] = {}
@@ -301,9 +300,9 @@ def _two_stage(
         for part, rows in by_part.items()
     )
     columns = ", ".join(f"{c.sql} AS {ident(c.key)}" for c in shown)
-    fetched = cursor.execute(
+    fetched = store.answers.rows(
         f"SELECT part, row, {columns} FROM {query.source} t WHERE {wanted}"
-    ).fetchall()
+    )
     found = {(r[0], r[1]): r[2:] for r in fetched}
     return [found[key] for key in keys if key in found]
 

@@ -12,7 +12,14 @@ import pytest
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.tables import TableRequest, rows_csv
-from tb_npu_plugin.backend.views.collectives import Sequence, shift_of
+from tb_npu_plugin.backend.views.collectives import (
+    ALIKE,
+    Sequence,
+    _fit,
+    _shift_by_step,
+    shift_of,
+    shifts_by_step,
+)
 from tb_npu_plugin.backend.views.rank_scores import middle, scores
 from tb_npu_plugin.backend.views.ranks import ranks, ranks_query
 from tb_npu_plugin.frames import Captures
@@ -186,6 +193,37 @@ def sequence(types: str, ends: list[float], steps: list[int] | None = None) -> S
     return Sequence(
         codes, codes.astype(float), np.array(steps or [-1] * len(types)), np.array(ends)
     )
+
+
+def test_all_sequences_at_once_are_matched_as_one_by_one() -> None:
+    """By steps; what they do not tell is left to the slow search."""
+    random = np.random.default_rng(5)
+    for _ in range(40):
+        whole = sequence("abcb" * 6, [float(i) for i in range(24)], [i // 4 + 7 for i in range(24)])
+        kept = []
+        for _ in range(8):
+            low, high = sorted(random.integers(0, 25, 2))
+            cut = whole.cut(int(low), max(1, int(high - low)))
+            one = Sequence(cut.types.copy(), cut.sizes, cut.steps.copy(), cut.ends)
+            if len(one) and random.random() < 0.3:  # others in places, or without steps
+                one.types[:: int(random.integers(1, 9))] += 1
+            if random.random() < 0.2:
+                one.steps[:] = -1
+            kept.append(one)
+        every = [whole, *(one for one in kept if len(one))]
+        lengths = np.array([len(one) for one in every])
+        first = np.cumsum(lengths) - lengths
+        joined = Sequence(*(np.concatenate([getattr(one, key) for one in every])
+                            for key in ("types", "sizes", "steps", "ends")))  # fmt: skip
+        found = shifts_by_step(joined, first, lengths, np.zeros(len(every), np.int64))
+        for one, shift in zip(every, found, strict=True):
+            if one is whole:
+                assert shift == 0
+            elif shift is not None:
+                assert shift == shift_of(one, whole)
+            else:
+                by_step = _shift_by_step(one, whole)
+                assert by_step is None or _fit(one, whole, by_step)[0] < ALIKE
 
 
 def test_captures_that_begin_at_different_collectives_are_matched() -> None:

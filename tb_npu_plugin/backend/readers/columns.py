@@ -64,10 +64,8 @@ class Columns:
 def _array(dtype: str, values: tuple[Any, ...]) -> Any:
     if dtype == "VARCHAR":
         # Lone surrogates ("\ud800" in JSON) are text to Python but not to a database.
-        return np.array(
-            ["" if v is None else v.encode("utf-8", "replace").decode() for v in values],
-            dtype=object,
-        )
+        clean = {v: "" if v is None else v.encode("utf-8", "replace").decode() for v in set(values)}
+        return np.array([clean[v] for v in values], dtype=object)
     if dtype == "DOUBLE":
         return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
     return np.ma.masked_array(

@@ -65,11 +65,18 @@ def cells(record: Any) -> dict[str, tuple[Any, float]]:
     """The record's values by name, with their factors; nothing if it is no object."""
     if not isinstance(record, dict):
         return {}
-    named = {}
-    for key, value in record.items():
-        name, factor = column(key)
-        named[name] = (value, factor)
-    return named
+    values = zip(_columns(tuple(record)), record.values(), strict=True)
+    return {name: (value, factor) for (name, factor), value in values}
+
+
+@lru_cache(maxsize=256)
+def _columns(keys: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
+    """Records of a file have the same keys, tens of thousands of times."""
+    return tuple(map(column, keys))
+
+
+#: Larger numbers are looked at more closely.
+_USUAL = 1e15
 
 
 @dataclass
@@ -83,7 +90,7 @@ class Values:
     def number(self, named: dict[str, tuple[Any, float]], name: str) -> float | None:
         """A size, time, rate or ratio that is at least 0; anything else is None."""
         raw, factor = named.get(name, (None, 1.0))
-        value = self._float(raw, name)
+        value = raw if type(raw) is float and 0.0 < raw < _USUAL else self._float(raw, name)
         if not value:
             return None if value is None else 0.0
         # Rounded at 1e-6 of a ns or byte: 28.647232000000002 MB are 28,647,232 bytes.

@@ -9,6 +9,7 @@ from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.base import Rows, Source, columns_sql, parquet
 from tb_npu_plugin.backend.readers.csv_file import CsvFile, open_csv
 from tb_npu_plugin.backend.schema import KERNELS, PMU_DEFAULT_UNIT, is_communication, pmu_field
+from tb_npu_plugin.backend.summaries import kernel_summary
 
 VERSION = 2
 TABLES = ("kernel_summary", "kernels")
@@ -22,7 +23,7 @@ def matches(name: str) -> bool:
 
 
 def read(source: Source) -> Iterator[Rows]:
-    """Yield ``kernel_summary`` (big files only) and ``kernels``, in file order."""
+    """Yield ``kernels`` in file order; of big files their summary first."""
     csv = open_csv(source.con, source.path, source.rel, KERNELS, source.scratch)
     items, missing = columns_sql(csv, KERNELS, dynamic=pmu_field, default_unit=PMU_DEFAULT_UNIT)
     absent = {f.key for f in missing}
@@ -40,7 +41,7 @@ def read(source: Source) -> Iterator[Rows]:
         source.notes.append(Note("no-step-column", source.rel, "line 1"))
 
     if source.path.stat().st_size > SUMMARY_FIRST_BYTES:
-        yield Rows("kernel_summary", lambda: _summary(csv, items), csv.rejects, early=True)
+        yield Rows("kernel_summary", lambda: _early(csv, items), csv.rejects, early=True)
 
     def check(table: str) -> None:
         _check(source, csv, table, absent)
@@ -51,15 +52,11 @@ def read(source: Source) -> Iterator[Rows]:
     source.notes.extend(csv.notes)
 
 
-def _summary(csv: CsvFile, items: list[str]) -> str:
-    wanted = ("type", "core", "step", "device", "dur_ns", "wait_ns")
+def _early(csv: CsvFile, items: list[str]) -> str:
+    """The kernels' summary from a scan of no more columns than it needs."""
+    wanted = ("type", "name", "core", "step", "device", "start_ns", "dur_ns", "wait_ns")
     narrow = [i for i in items if i.rsplit(" AS ", 1)[1].strip('"') in wanted]
-    return (
-        "SELECT type, core, step, device, count(*) AS count, sum(valid_ns) AS total_ns, "
-        "min(valid_ns) AS min_ns, max(valid_ns) AS max_ns, sum(wait_ns) AS wait_ns "
-        "FROM (SELECT *, CASE WHEN dur_ns >= 0 THEN dur_ns END AS valid_ns "
-        f"FROM (SELECT {', '.join(narrow)} FROM {csv.scan()})) GROUP BY ALL"
-    )
+    return kernel_summary(f"(SELECT {', '.join(narrow)} FROM {csv.scan()})", set())
 
 
 def _check(source: Source, csv: CsvFile, table: str, absent: set[str]) -> None:

@@ -56,11 +56,13 @@ KERNELS = TableSchema(
     ),
 )  # fmt: skip
 
-#: A coarse summary of kernels that is there long before all rows of a big file are.
+#: Sums of kernels, made when they are read; of a big file there long before all its rows are.
 KERNEL_SUMMARY = TableSchema(
     "kernel_summary",
     (
         Field("type", "VARCHAR", "text", "Type", "类型"),
+        Field("name", "VARCHAR", "name", "Name", "名称",
+              about_en="Of kernels without a type (Level0)", about_zh="仅用于没有类型的 Kernel（Level0）"),
         Field("core", "VARCHAR", "core", "Core", "核类型"),
         Field("step", "BIGINT", "step", "Step", "Step"),
         Field("device", "BIGINT", "device", "Device", "设备"),
@@ -69,8 +71,14 @@ KERNEL_SUMMARY = TableSchema(
         Field("min_ns", "DOUBLE", "duration", "Min", "最小"),
         Field("max_ns", "DOUBLE", "duration", "Max", "最大"),
         Field("wait_ns", "DOUBLE", "duration", "Wait", "等待"),
+        Field("first_ns", "BIGINT", "time", "First start", "最早开始"),
+        Field("last_ns", "BIGINT", "time", "Last start", "最晚开始"),
+        Field("clock_mhz", "DOUBLE", "frequency", "Core clock", "核心频率",
+              about_en="Median of cycles / (core time x blocks) over its kernels",
+              about_zh="其 Kernel 的 cycles /（核心耗时 × 核数）的中位数"),
+        Field("clocked", "BIGINT", "int", "Kernels with a clock", "有核心频率的 Kernel 数"),
     ),
-)
+)  # fmt: skip
 
 # ---- hardware counters of kernels (aic_metrics) ---------------------------------------------
 

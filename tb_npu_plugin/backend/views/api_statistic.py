@@ -64,10 +64,8 @@ def api_query(sel: Selected, group: str) -> Query | None:
 
 
 def _note(sel: Selected, source: str) -> str:
-    row = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT level, sum(count), sum(total_ns) FROM {source} GROUP BY level ORDER BY 3 DESC"
-        ).fetchall()
+    row = sel.rows(
+        f"SELECT level, sum(count), sum(total_ns) FROM {source} GROUP BY level ORDER BY 3 DESC"
     )
     parts = [
         sel.word(

@@ -28,6 +28,7 @@ _LIMITING = (
 _EMPTY = ("kernels-empty", "memory-empty", "communication-empty", "trace-empty")
 #: Stands among the filled columns of kernels where some are communication operations.
 COMMUNICATES = "communication"
+_TABLES = sorted({p.table for p in PARTS} - {"slices"})
 _ORDER: tuple[results.CapabilityStatus, ...] = (
     "missing",
     "partial",
@@ -47,7 +48,13 @@ class _Filled:
 
 def capabilities(sel: Selected) -> list[results.Capability]:
     """One entry per part of a view, in the order of the views; never fails for what is missing."""
-    filled = {table: _filled(sel, table) for table in sorted({p.table for p in PARTS} - {"slices"})}
+    for table in _TABLES:
+        sel.parts(table)  # told as provenance
+    return list(sel.once("capabilities", sel.lang, make=lambda: _capabilities(sel)))
+
+
+def _capabilities(sel: Selected) -> list[results.Capability]:
+    filled = {table: _filled(sel, table) for table in _TABLES}
     cases = {p.key: [_case(sel, c, p, filled) for c in sel.captures] for p in PARTS}
     overview = [_overview(*pair) for pair in zip(cases["step"], cases["kernel"], strict=True)]
     first = _capability("overview", "overview", sel.word("Overview", "概览"), overview)
@@ -95,8 +102,8 @@ def _case(
             status, where, reason, remedy, [capture.rank], [capture.capture_id]
         )
 
-    parts = sel.store.parts([capture], part.table, sel.prefer)
-    if not parts:
+    files = sel.files(part.table).get(capture.capture_id)
+    if not files:
         pending = sel.store.sources([capture], [part.table], sel.prefer)
         if pending:
             # A big trace is read when it is opened: it is there.
@@ -106,7 +113,7 @@ def _case(
         why = _why_missing(sel, capture, part, where, filled)
         none = part.graph and why == _only_graphs(sel, where)
         return case("none" if none else "missing", where, *why)
-    states = [state for _, state, _ in parts]
+    states = [state for state, _ in files]
     where = ", ".join(sorted({printable(s.source.rel) for s in states}))
     there = filled.get(part.table, {}).get(capture.capture_id)
     rows = there.rows if there else sum(s.rows.get(part.table, 0) for s in states)
@@ -137,7 +144,7 @@ def _filled(sel: Selected, table: str) -> dict[str, _Filled]:
     wanted = {c for p in PARTS if p.table == table for c, _, _ in p.columns}
     if source is None:
         return {}
-    there = [r[0] for r in sel.query(lambda c: c.execute(f"DESCRIBE {source}").fetchall())]
+    there = [r[0] for r in sel.rows(f"DESCRIBE {source}")]
     counters = [c for c in there if stored_counter(c)] if COUNTER in wanted else []
     columns = [*sorted((wanted - {COUNTER}) & set(there)), *counters]
     tests = "".join(f", bool_or({ident(c)} IS NOT NULL)" for c in columns)
@@ -146,7 +153,7 @@ def _filled(sel: Selected, table: str) -> dict[str, _Filled]:
         tests += f", bool_or({is_communication('core')})"
     sql = f"SELECT part, count(*){tests} FROM {source} GROUP BY part"
     out: dict[str, _Filled] = {}
-    for part, rows, *held in sel.query(lambda c: c.execute(sql).fetchall()):
+    for part, rows, *held in sel.rows(sql):
         names = {
             COUNTER if c in counters else c for c, has in zip(columns, held, strict=True) if has
         }

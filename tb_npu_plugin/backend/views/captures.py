@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from functools import lru_cache
-
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import SOURCES
-from tb_npu_plugin.backend.readers.csv_file import literal
 from tb_npu_plugin.backend.recordings import Recording
+from tb_npu_plugin.backend.selection import Ranges, Selected
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.wording import printable
 
@@ -52,7 +49,7 @@ def captures(store: Store) -> results.Captures:
     version = store.version
     return results.Captures(
         runs=[
-            results.RunInfo(run, [_recording(store, r) for r in recordings])
+            results.RunInfo(run, [_recording(store, run, r) for r in recordings])
             for run, recordings in store.runs.items()
         ],
         scanning=not store.scanned,
@@ -88,9 +85,9 @@ def progress(store: Store) -> results.Progress:
     return results.Progress(store.version, state_word, done / total if total else 1.0, jobs)  # type: ignore[arg-type]
 
 
-def _recording(store: Store, recording: Recording) -> results.RecordingInfo:
+def _recording(store: Store, run: str, recording: Recording) -> results.RecordingInfo:
     infos = [_capture(store, c) for c in recording.captures]
-    steps, devices = _steps_and_devices(store, recording)
+    steps, devices = _steps_and_devices(store, run, recording)
     codes = {
         note.code
         for c in recording.captures
@@ -152,24 +149,12 @@ def _capture(store: Store, capture: Capture) -> results.CaptureInfo:
     )
 
 
-def _steps_and_devices(store: Store, recording: Recording) -> tuple[list[int], list[int]]:
-    for table in ("steps", "kernel_summary", "kernels"):
-        paths = tuple(str(path) for _, _, path in store.parts(recording.captures, table))
-        if paths:
-            return _distinct(store, paths)
-    return [], []
-
-
-@lru_cache(maxsize=1024)
-def _distinct(store: Store, paths: tuple[str, ...]) -> tuple[list[int], list[int]]:
-    """Entries of the cache never change under one name, so the answer can be kept."""
-    files = ", ".join(literal(p) for p in paths)
-    source = f"read_parquet([{files}], union_by_name=true, hive_partitioning=false)"
-    with closing(store.cursor()) as cursor:
-        steps = cursor.execute(
-            f"SELECT DISTINCT step FROM {source} WHERE step IS NOT NULL ORDER BY 1 LIMIT {MAX_STEPS}"
-        ).fetchall()
-        devices = cursor.execute(
-            f"SELECT DISTINCT device FROM {source} WHERE device IS NOT NULL ORDER BY 1"
-        ).fetchall()
-    return [r[0] for r in steps], [r[0] for r in devices]
+def _steps_and_devices(store: Store, run: str, recording: Recording) -> tuple[list[int], list[int]]:
+    everything = Ranges("all")
+    sel = Selected(store, run, recording, list(recording.captures), everything, everything)
+    source = sel.source("steps") or sel.source("kernel_summary")
+    if source is None:
+        return [], []
+    steps = f"SELECT DISTINCT step FROM {source} WHERE step IS NOT NULL ORDER BY 1"
+    devices = f"SELECT DISTINCT device FROM {source} WHERE device IS NOT NULL ORDER BY 1"
+    return [r[0] for r in sel.rows(f"{steps} LIMIT {MAX_STEPS}")], [r[0] for r in sel.rows(devices)]

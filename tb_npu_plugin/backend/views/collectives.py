@@ -7,16 +7,13 @@ the steps where they are known, else from the order of types and sizes, else fro
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.store import Store
 
 #: Captures of one job start at most so many collectives of a group apart.
 MAX_SHIFT = 200
@@ -42,6 +39,10 @@ class Sequence:
 
     def __len__(self) -> int:
         return len(self.types)
+
+    def cut(self, low: int, length: int) -> Sequence:
+        at = slice(low, low + length)
+        return Sequence(self.types[at], self.sizes[at], self.steps[at], self.ends[at])
 
 
 def shift_of(other: Sequence, reference: Sequence) -> int | None:
@@ -101,14 +102,22 @@ def matched_source(sel: Selected) -> str | None:
     source = sel.source("comm_ops", steps=False, devices=False)
     if source is None:
         return None
-    found = shifts(sel)
+    matched = sel.store.answers.value("matched", source, lambda: _matched(sel, source))
+    if matched is None:
+        return None
+    kept = sel.kept("matched", matched, "comm_ops")
+    return kept if sel.steps.everything else f"(SELECT * FROM {kept} WHERE {sel.steps.sql('step')})"
+
+
+def _matched(sel: Selected, source: str) -> str | None:
+    """The query of :func:`matched_source` without the choice of steps; None if nothing matches."""
+    found = _shifts(sel, source)
     if not found:
         return None
     rows = ", ".join(f"({part}, {quote(group)}, {shift})" for (part, group), shift in found)
     return (
-        f"(SELECT o.*, o.ordinal + s.shift AS k FROM {_numbered(source)} o "
-        f"JOIN (VALUES {rows}) s(part, id, shift) ON s.part = o.part AND s.id = o.group_id "
-        f"WHERE {sel.steps.sql('step')})"
+        f"SELECT o.*, o.ordinal + s.shift AS k FROM {_numbered(source)} o "
+        f"JOIN (VALUES {rows}) s(part, id, shift) ON s.part = o.part AND s.id = o.group_id"
     )
 
 
@@ -126,45 +135,101 @@ def _numbered(source: str) -> str:
     )
 
 
-def shifts(sel: Selected) -> tuple[tuple[tuple[int, str], int], ...]:
+def _shifts(sel: Selected, source: str) -> list[tuple[tuple[int, str], int]]:
     """((ordinal of the capture, group), shift) for every sequence that could be matched."""
-    source = sel.source("comm_ops", steps=False, devices=False)
-    if source is None:
-        return ()
-    return _shifts(sel.store, sel.paths("comm_ops"), source)
-
-
-@lru_cache(maxsize=64)
-def _shifts(
-    store: Store, _paths: tuple[str, ...], source: str
-) -> tuple[tuple[tuple[int, str], int], ...]:
-    with closing(store.cursor()) as cursor:
-        rows = cursor.execute(
+    rows = sel.query(
+        lambda cur: cur.execute(
             "SELECT part, group_id, type, size_bytes, coalesce(step, -1) AS step, "
             f"start_ns + coalesce(elapse_ns, 0) AS end_ns FROM {_numbered(source)} "
             "ORDER BY group_id, part, ordinal"
         ).fetchnumpy()
-    groups: dict[str, dict[int, Sequence]] = {}
+    )
     types = np.unique(np.ma.filled(rows["type"], "").astype(str), return_inverse=True)[1]
-    sizes = np.ma.filled(rows["size_bytes"].astype(float), np.nan)
-    steps = np.ma.filled(rows["step"], -1).astype(np.int64)
-    ends = np.ma.filled(rows["end_ns"], np.nan).astype(np.float64)
     names, parts = np.ma.filled(rows["group_id"], "").astype(str), np.asarray(rows["part"])
     if not len(parts):
-        return ()
-    new = np.flatnonzero((names[1:] != names[:-1]) | (parts[1:] != parts[:-1])) + 1
-    for low, high in zip([0, *new], [*new, len(parts)], strict=True):
-        at = slice(low, high)
-        sequence = Sequence(types[at], sizes[at], steps[at], ends[at])
-        groups.setdefault(str(names[low]), {})[int(parts[low])] = sequence
+        return []
+    every = Sequence(
+        types,
+        np.ma.filled(rows["size_bytes"].astype(float), np.nan),
+        np.ma.filled(rows["step"], -1).astype(np.int64),
+        np.ma.filled(rows["end_ns"], np.nan).astype(np.float64),
+    )
+    other_group = np.concatenate(([True], names[1:] != names[:-1]))
+    first = np.flatnonzero(other_group | np.concatenate(([True], parts[1:] != parts[:-1])))
+    lengths = np.diff(np.append(first, len(parts)))
+    references = _references(np.cumsum(other_group[first]) - 1, lengths)
+    quick = shifts_by_step(every, first, lengths, references)
     found = []
-    for group, members in groups.items():
-        reference = max(members.values(), key=len)
-        for part, sequence in members.items():
-            shift = 0 if sequence is reference else shift_of(sequence, reference)
-            if shift is not None:
-                found.append(((part, group), shift))
-    return tuple(found)
+    for i, (low, reference) in enumerate(zip(first, references, strict=True)):
+        shift = (
+            quick[i]
+            if quick[i] is not None
+            else shift_of(
+                every.cut(int(low), int(lengths[i])),
+                every.cut(int(first[reference]), int(lengths[reference])),
+            )
+        )
+        if shift is not None:
+            found.append(((int(parts[low]), str(names[low])), shift))
+    return found
+
+
+def _references(groups: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+    """For each sequence the first of the longest of its group. ``groups``: rising numbers."""
+    order = np.lexsort((np.arange(len(groups)), -lengths, groups))
+    begins = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    best: NDArray[np.int64] = order[begins][groups]
+    return best
+
+
+def shifts_by_step(
+    every: Sequence,
+    first: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    references: NDArray[np.int64],
+) -> list[int | None]:
+    """What :func:`shift_of` finds by the steps, for all sequences at once; None where that fails.
+
+    ``every``: all sequences one after the other, from ``first`` on, ``lengths`` long. ``references``:
+    for each the one that it is compared with.
+    """
+    of = np.repeat(np.arange(len(first)), lengths)
+    ordinal = np.arange(len(of)) - first[of]
+    # A row per sequence and step: how many collectives, and the first of them.
+    order = np.lexsort((ordinal, every.steps, of))
+    own, step = of[order], every.steps[order]
+    begins = np.flatnonzero(np.diff(own, prepend=-1) | np.diff(step, prepend=-2))
+    own, step, at = own[begins], step[begins], ordinal[order][begins]
+    count = np.diff(np.append(begins, len(order)))
+    # The same step of the reference: both lists are sorted by (sequence, step).
+    names = np.unique(step, return_inverse=True)[1]
+    key = own * (len(step) + 1) + names
+    theirs = np.searchsorted(key, references[own] * (len(step) + 1) + names)
+    theirs = np.minimum(theirs, len(key) - 1)
+    same = (own[theirs] == references[own]) & (step[theirs] == step)
+    fits = np.flatnonzero(same & (count[theirs] == count) & (step >= 0))
+    told, where = np.unique(own[fits], return_index=True)
+    shift = np.zeros(len(first), np.int64)
+    shift[told] = at[theirs[fits[where]]] - at[fits[where]]
+    known = np.zeros(len(first), bool)
+    known[told] = True
+    place = ordinal + shift[of]
+    over = (place >= 0) & (place < lengths[references][of])
+    beside = np.where(over, first[references][of] + place, 0)
+    overlap = np.bincount(of, over, len(first))
+    alike = np.bincount(of, over & (every.types == every.types[beside]), len(first))
+    shorter = np.minimum(lengths, lengths[references])
+    known &= (overlap >= np.maximum(1, shorter / 2)) & (alike >= ALIKE * overlap)
+    known |= references == np.arange(len(first))
+    return [int(s) if k else None for s, k in zip(shift, known, strict=True)]
+
+
+def collectives_source(sel: Selected) -> str | None:
+    """:func:`collectives_sql` of the selection; None while nothing was read."""
+    matched = matched_source(sel)
+    return (
+        None if matched is None else sel.kept("collectives", collectives_sql(matched), "comm_ops")
+    )
 
 
 def collectives_sql(matched: str) -> str:
@@ -181,7 +246,7 @@ def collectives_sql(matched: str) -> str:
     absent = f"{least} > greatest({ABSENT_NS}, {ABSENT_RATIO} * {most})"
     passed = "arg_min(between_ns, synchronization_ns) - arg_max(between_ns, synchronization_ns)"
     return (
-        "(SELECT *, CASE WHEN coalesce(passed_ns, 0) < "
+        "SELECT *, CASE WHEN coalesce(passed_ns, 0) < "
         f"{PASSED_RATIO} * (most_ns - least_ns) THEN last_part END AS origin_part FROM ("
         "SELECT group_id, k, any_value(comm_group) AS comm_group, min(name) AS name, "
         "min(type) AS type, min(step) AS step, count(*) AS ranks, "
@@ -194,5 +259,5 @@ def collectives_sql(matched: str) -> str:
         "median(transit_ns) AS transit_ns, max(elapse_ns) AS elapse_ns, "
         "min(elapse_ns) AS least_elapse_ns, max(size_bytes) AS size_bytes, "
         "median(start_ns + elapse_ns) AS end_ns "
-        f"FROM {matched} GROUP BY group_id, k HAVING count(*) > 1))"
+        f"FROM {matched} GROUP BY group_id, k HAVING count(*) > 1)"
     )

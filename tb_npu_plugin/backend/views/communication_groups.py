@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import replace
 
 from tb_npu_plugin.backend import wording
 from tb_npu_plugin.backend.readers.communication_group import CommGroup, of_analysis, of_metadata
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.store import Store
 
 #: What stands for "no world size known" in a comparison.
 _ANY = 2**31
-
-
-@dataclass(frozen=True)
-class _Positions:
-    """What one capture's matrix says about one group: its own position, and all it links."""
-
-    rank: int | None
-    group: str
-    own: int | None
-    seen: frozenset[int]
+_LOCAL = "{}(src) FILTER (transport = 'LOCAL')"
 
 
 def known_groups(sel: Selected) -> dict[str, CommGroup]:
@@ -32,16 +20,26 @@ def known_groups(sel: Selected) -> dict[str, CommGroup]:
     for directory in {c.path.parent for c in sel.recording.captures}:
         for group in of_analysis(directory):
             found.setdefault(group.id, group)
+    for group in sel.whole().once("groups", make=lambda: _of_captures(sel)):
+        _merge(found, group)
+    return found
+
+
+def _of_captures(sel: Selected) -> list[CommGroup]:
+    """Every group that the captures' metadata name, once."""
+    found: dict[str, CommGroup] = {}
     for capture in sel.recording.captures:
         for group in of_metadata(capture.info.metadata):
-            old = found.get(group.id)
-            if old is None:
-                found[group.id] = group
-            elif (group.name and not old.name) or (group.ranks and not old.ranks):
-                found[group.id] = replace(
-                    old, name=old.name or group.name, ranks=old.ranks or group.ranks
-                )
-    return found
+            _merge(found, group)
+    return list(found.values())
+
+
+def _merge(found: dict[str, CommGroup], group: CommGroup) -> None:
+    old = found.get(group.id)
+    if old is None:
+        found[group.id] = group
+    elif (group.name and not old.name) or (group.ranks and not old.ranks):
+        found[group.id] = replace(old, name=old.name or group.name, ranks=old.ranks or group.ranks)
 
 
 def communication_source(sel: Selected, table: str) -> str | None:
@@ -62,57 +60,89 @@ def communication_source(sel: Selected, table: str) -> str | None:
         )
     return (
         f"(SELECT t.*, coalesce(g.group_label, t.comm_group, {unnamed}) AS group_name, "
-        f"g.ranks AS group_ranks, len(g.list) AS group_size FROM {source} t LEFT JOIN "
+        f"g.ranks AS group_ranks, g.size AS group_size FROM {source} t LEFT JOIN "
         f"{_values(groups)} ON g.id = t.comm_group)"
     )
 
 
 def matrix_source(sel: Selected) -> str | None:
-    """``comm_matrix`` with ``src`` and ``dst`` as ranks where they are known to be.
+    """``comm_matrix`` with ``group_name``, ``group_ranks``, and ranks as ``src`` and ``dst`` where they
+    are known.
 
     ``numbering``: ``rank`` (the group's ranks are known), ``assumed`` (positions are taken as
     ranks, see :func:`assumed_groups`) or ``local`` (a position in the group, no rank known).
     """
-    source = sel.source("comm_matrix", devices=False)
+    # Written once for all ranks, then, rather than for each choice of them.
+    base = sel.whole() if sel.folded("comm_matrix") else sel
+    source = base.source("comm_matrix", steps=False, devices=False, told=False)
     if source is None:
         return None
+    sel.parts("comm_matrix")  # told as provenance
+    kept = base.kept("matrix", _matrix_sql(base, source), "comm_matrix")
+    rows = kept if base is sel else f"({sel.narrowed(kept)})"
+    unnamed = quote(sel.word("unnamed", "未命名"))
+    chosen = "" if sel.steps.everything else f" WHERE {sel.steps.sql('step')}"
+    return f"(SELECT * REPLACE (coalesce(group_name, {unnamed}) AS group_name) FROM {rows}{chosen})"
+
+
+def _matrix_sql(sel: Selected, source: str) -> str:
+    """The query of :func:`matrix_source`, whatever steps are chosen and whatever the language."""
     groups = known_groups(sel)
     assumed = ", ".join(quote(g) for g in sorted(assumed_groups(sel))) or "NULL"
     world = max((c.info.world_size or 0 for c in sel.recording.captures), default=0) or _ANY
-    unnamed = quote(sel.word("unnamed", "未命名"))
-    blank = {"": CommGroup("", "")}  # an empty VALUES list is no SQL; no row has this id
+    # One list of the ranks of all groups: a list for each group would be copied for each row.
+    every: list[int] = []
+    rows = []
+    for group in groups.values():
+        rows.append(
+            f"({quote(group.id)}, {_label(group)}, {_ranks(group)}, {len(every)}, {len(group.ranks)})"
+        )
+        every += group.ranks
+    rows = rows or [
+        "('', CAST(NULL AS VARCHAR), CAST(NULL AS VARCHAR), 0, 0)"
+    ]  # an empty VALUES list is no SQL
+    listed = f"CAST([{', '.join(map(str, every))}] AS BIGINT[])"
 
     def rank(column: str) -> str:
         return (
-            f"CASE WHEN g.list IS NOT NULL THEN g.list[t.{column} + 1] "
+            f"CASE WHEN g.size > 0 THEN CASE WHEN t.{column} < g.size "
+            f'THEN {listed}[g."begin" + t.{column} + 1] END '
             f"WHEN coalesce(t.comm_group, '') IN ({assumed}) AND t.{column} < {world} "
             f"THEN t.{column} END"
         )
 
     return (
-        "(SELECT * EXCLUDE (src_rank, dst_rank, listed) REPLACE ("
+        "SELECT * EXCLUDE (src_rank, dst_rank, listed) REPLACE ("
         "CASE WHEN numbering = 'local' THEN src ELSE src_rank END AS src, "
         "CASE WHEN numbering = 'local' THEN dst ELSE dst_rank END AS dst) "
         "FROM (SELECT *, CASE WHEN src_rank IS NULL OR dst_rank IS NULL THEN 'local' "
         "WHEN listed THEN 'rank' ELSE 'assumed' END AS numbering FROM ("
-        f"SELECT t.*, coalesce(g.group_label, t.comm_group, {unnamed}) AS group_name, "
-        f"g.ranks AS group_ranks, g.list IS NOT NULL AS listed, {rank('src')} AS src_rank, "
-        f"{rank('dst')} AS dst_rank FROM {source} t LEFT JOIN {_values(groups or blank)} "
-        "ON g.id = t.comm_group)))"
+        "SELECT t.*, coalesce(g.group_label, t.comm_group) AS group_name, g.ranks AS group_ranks, "
+        f"coalesce(g.size > 0, false) AS listed, {rank('src')} AS src_rank, "
+        f"{rank('dst')} AS dst_rank FROM {source} t "
+        f'LEFT JOIN (VALUES {", ".join(rows)}) g(id, group_label, ranks, "begin", size) '
+        "ON g.id = t.comm_group))"
     )
 
 
 def _values(groups: dict[str, CommGroup]) -> str:
-    rows = []
-    for group in groups.values():
-        label = quote(group.name.encode("utf-8", "replace").decode()) if group.name else "NULL"
-        ranks = quote(wording.ranks(list(group.ranks))) if group.ranks else "NULL"
-        listed = f"[{', '.join(str(r) for r in group.ranks)}]" if group.ranks else "NULL"
-        rows.append(
-            f"({quote(group.id)}, CAST({label} AS VARCHAR), CAST({ranks} AS VARCHAR), "
-            f"CAST({listed} AS BIGINT[]))"
-        )
-    return f"(VALUES {', '.join(rows)}) g(id, group_label, ranks, list)"
+    rows = (
+        f"({quote(g.id)}, {_label(g)}, {_ranks(g)}, CAST({len(g.ranks) or 'NULL'} AS BIGINT))"
+        for g in groups.values()
+    )
+    return f"(VALUES {', '.join(rows)}) g(id, group_label, ranks, size)"
+
+
+def _label(group: CommGroup) -> str:
+    return _text(group.name.encode("utf-8", "replace").decode() if group.name else None)
+
+
+def _ranks(group: CommGroup) -> str:
+    return _text(wording.ranks(list(group.ranks)) if group.ranks else None)
+
+
+def _text(text: str | None) -> str:
+    return "CAST(NULL AS VARCHAR)" if text is None else quote(text)
 
 
 def assumed_groups(sel: Selected) -> set[str]:
@@ -121,16 +151,17 @@ def assumed_groups(sel: Selected) -> set[str]:
     In each capture's matrix its own position equals its rank, and at least one of these is not 0
     (in any group of rank 0, position 0 is rank 0). ``""`` is the group without a name.
     """
-    fits: dict[str, bool] = {}
-    fails: set[str] = set()
-    for p in _positions(sel):
-        if p.rank is None or p.own is None:
-            continue
-        if p.own != p.rank:
-            fails.add(p.group)
-        elif p.rank > 0:
-            fits[p.group] = True
-    return set(fits) - fails
+    source = sel.whole().source("comm_matrix", steps=False, devices=False, told=False)
+    if source is None:
+        return set()
+    rows = sel.rows(
+        "SELECT rank, id, own FROM (SELECT part, any_value(rank) AS rank, "
+        "coalesce(comm_group, '') AS id, CASE WHEN min(src) = max(src) THEN min(src) "
+        f"WHEN {_LOCAL.format('min')} = {_LOCAL.format('max')} THEN {_LOCAL.format('min')} END AS own "
+        f"FROM {source} GROUP BY part, id) WHERE rank IS NOT NULL AND own IS NOT NULL"
+    )
+    fails = {group for rank, group, own in rows if own != rank}
+    return {group for rank, group, own in rows if own == rank and rank > 0} - fails
 
 
 def world_of_matrix(sel: Selected) -> int | None:
@@ -145,36 +176,15 @@ def world_of_matrix(sel: Selected) -> int | None:
 
 def group_sizes(sel: Selected) -> dict[str, int]:
     """Group id -> how many ranks it links, where its positions run from 0 without a gap."""
-    seen: dict[str, set[int]] = {}
-    for p in _positions(sel):
-        seen.setdefault(p.group, set()).update(p.seen)
-    return {g: len(s) for g, s in seen.items() if s and max(s) + 1 == len(s)}
-
-
-def _positions(sel: Selected) -> tuple[_Positions, ...]:
-    parts = sel.store.parts(sel.recording.captures, "comm_matrix", sel.prefer)
-    return _read_positions(sel.store, tuple((str(path), c.rank) for c, _, path in parts))
-
-
-@lru_cache(maxsize=64)
-def _read_positions(
-    store: Store, files: tuple[tuple[str, int | None], ...]
-) -> tuple[_Positions, ...]:
-    if not files:
-        return ()
-    ranks = dict(files)
-    listed = ", ".join(quote(path) for path in ranks)
-    with closing(store.cursor()) as cursor:
-        rows = cursor.execute(
-            "SELECT filename, coalesce(comm_group, ''), list(DISTINCT src), list(DISTINCT dst), "
-            "list(DISTINCT src) FILTER (transport = 'LOCAL') "
-            f"FROM read_parquet([{listed}], filename=true, union_by_name=true) GROUP BY ALL"
-        ).fetchall()
-    found = []
-    for path, group, sources, targets, local in rows:
-        own = sources if len(sources) == 1 else local or []
-        found.append(
-            _Positions(ranks[path], group, own[0] if len(own) == 1 else None,
-                       frozenset(sources) | frozenset(targets))
-        )  # fmt: skip
-    return tuple(found)
+    source = sel.whole().source("comm_matrix", steps=False, devices=False, told=False)
+    if source is None:
+        return {}
+    ends = " UNION ".join(
+        f"SELECT DISTINCT coalesce(comm_group, '') AS id, {end} AS position FROM {source}"
+        for end in ("src", "dst")
+    )
+    return dict(
+        sel.rows(
+            f"SELECT id, count(*) FROM ({ends}) GROUP BY id HAVING max(position) + 1 = count(*)"
+        )
+    )

@@ -8,7 +8,7 @@ from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views.communication_groups import matrix_source
-from tb_npu_plugin.backend.views.communication_tables import BANDWIDTH
+from tb_npu_plugin.backend.views.communication_tables import MOVED, TIMED
 
 #: A dense matrix of more ranks than this is megabytes of JSON.
 MAX_RANKS = 256
@@ -31,17 +31,36 @@ def matrix(sel: Selected, key: str = "") -> results.RankMatrix | None:
     if source is None:
         return None
     key = key or TOTAL
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT numbering = 'local', CASE WHEN numbering = 'local' THEN group_name ELSE '' END, "
-            "src, dst, string_agg(DISTINCT transport, '+' ORDER BY transport), sum(size_bytes), "
-            f"sum(time_ns), {BANDWIDTH}, bool_or(numbering = 'assumed') "
-            f"FROM {chosen(source, key)} GROUP BY ALL"
-        ).fetchall()
-    )
     keys, total_keys = _keys(sel, source)
-    ends = sorted({end for row in rows for end in _ends(row)})
+    links = (
+        "(SELECT *, numbering = 'local' AS local, "
+        "CASE WHEN numbering = 'local' THEN group_name ELSE '' END AS domain "
+        f"FROM {chosen(source, key)})"
+    )
+    ends: list[_End] = sorted(
+        sel.rows(
+            " UNION ".join(f"SELECT local, domain, {end} FROM {links}" for end in ("src", "dst"))
+        )
+    )
+    rows = sel.rows(
+        # Transports are told apart first: text is many times slower to sum up than numbers.
+        "SELECT local, domain, src, dst, string_agg(transport, '+' ORDER BY transport), sum(size), "
+        "sum(time), sum(moved) / nullif(sum(known), 0) * 1e9, bool_or(assumed) "
+        f"FROM (SELECT local, domain, src, dst, transport, sum(size_bytes) AS size, "
+        f"sum(time_ns) AS time, {MOVED} AS moved, {TIMED} AS known, "
+        f"bool_or(numbering = 'assumed') AS assumed FROM {links} WHERE {_among_first(ends)} "
+        "GROUP BY ALL) GROUP BY ALL ORDER BY ALL"
+    )
     return _dense(sel, key, keys, total_keys, ends, rows)
+
+
+def _among_first(ends: list[_End]) -> str:
+    """Predicate: both ends of the link are shown."""
+    if len(ends) <= MAX_RANKS:
+        return "TRUE"
+    local, domain, number = ends[MAX_RANKS - 1]
+    last = f"row({local}, {quote(domain)}, {number})"
+    return f"row(local, domain, src) <= {last} AND row(local, domain, dst) <= {last}"
 
 
 def chosen(source: str, key: str) -> str:
@@ -55,24 +74,24 @@ def chosen(source: str, key: str) -> str:
     of_group = f" AND coalesce(comm_group, '') = {quote(group)}" if at else ""
     if base != TOTAL:
         return f"(SELECT * FROM {source} WHERE key = {quote(base)}{of_group})"
+    sums = f"SELECT DISTINCT part, step, kind FROM {source} WHERE pick = 'total'"
+    same = " AND ".join(f"o.{c} IS NOT DISTINCT FROM s.{c}" for c in ("part", "step", "kind"))
     return (
-        "(SELECT * FROM (SELECT *, bool_or(pick = 'total') OVER (PARTITION BY part, step, kind) "
-        f"AS summed FROM {source}) WHERE (pick = 'total' OR (pick = 'op' AND NOT summed)){of_group})"
+        f"(SELECT * FROM {source} WHERE pick = 'total'{of_group} UNION ALL "
+        f"SELECT * FROM (SELECT * FROM {source} WHERE pick = 'op'{of_group}) o "
+        f"ANTI JOIN ({sums}) s ON {same})"
     )
 
 
 def _keys(sel: Selected, source: str) -> tuple[list[results.MatrixKey], int]:
     """What can be chosen, ``total`` first, and how many choices there are."""
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT key, coalesce(comm_group, ''), any_value(group_name), any_value(pick), "
-            "count(DISTINCT coalesce(comm_group, '')) OVER () "
-            f"FROM {source} GROUP BY key, comm_group ORDER BY any_value(pick) <> 'total', key, comm_group"
-        ).fetchall()
+    rows = sel.rows(
+        "SELECT key, coalesce(comm_group, ''), any_value(group_name), any_value(pick) "
+        f"FROM {source} GROUP BY key, comm_group ORDER BY any_value(pick) <> 'total', key, comm_group"
     )
-    several = bool(rows) and rows[0][4] > 1
+    several = len({group for _, group, *_ in rows}) > 1
     found = {TOTAL: sel.word("all operations", "全部算子")}
-    for key, group, name, _, _ in rows:
+    for key, group, name, _ in rows:
         if key != TOTAL:
             found.setdefault(key, key)
         if several:

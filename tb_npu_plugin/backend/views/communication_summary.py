@@ -26,12 +26,10 @@ def rank_sums(sel: Selected) -> tuple[list[results.CommunicationRank], int]:
         f"sum({key}) FILTER ({_WHOLE})"
         for key in ("elapse_ns", "transit_ns", "wait_ns", "idle_ns", "synchronization_ns")
     )
-    rows: list[tuple[Any, ...]] = sel.query(
-        lambda cur: cur.execute(
-            "SELECT part, any_value(rank), any_value(capture), count(*), "
-            f"count(*) FILTER (NOT ({_WHOLE})), {sums}, sum(size_bytes) FROM {source} "
-            f"GROUP BY part ORDER BY part"
-        ).fetchall()
+    rows: list[tuple[Any, ...]] = sel.rows(
+        "SELECT part, any_value(rank), any_value(capture), count(*), "
+        f"count(*) FILTER (NOT ({_WHOLE})), {sums}, sum(size_bytes) FROM {source} "
+        f"GROUP BY part ORDER BY part"
     )
     moved = _links(sel)
     found = [_rank(row, moved.get(row[0], [])) for row in rows[:MAX_RANKS]]
@@ -74,12 +72,10 @@ def _links(sel: Selected) -> dict[int, list[results.LinkTraffic]]:
     source = sel.source("comm_links", devices=False)
     if source is None:
         return {}
-    rows = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT part, link, sum(size_bytes) AS size, sum(time_ns), {BANDWIDTH}, "
-            f"{LARGE_PACKETS}, sum(packets), max(is_sum) AS is_sum FROM {source} "
-            "GROUP BY part, link ORDER BY part, is_sum, size DESC NULLS LAST, link"
-        ).fetchall()
+    rows = sel.rows(
+        f"SELECT part, link, sum(size_bytes) AS size, sum(time_ns), {BANDWIDTH}, "
+        f"{LARGE_PACKETS}, sum(packets), max(is_sum) AS is_sum FROM {source} "
+        "GROUP BY part, link ORDER BY part, is_sum, size DESC NULLS LAST, link"
     )
     found: dict[int, list[results.LinkTraffic]] = {}
     for part, link, size, time, rate, large, packets, is_sum in rows:

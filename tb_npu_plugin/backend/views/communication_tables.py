@@ -241,10 +241,9 @@ LARGE_PACKETS = (
 
 
 #: Bytes per s over the rows with a time: what moved in time 0 has no bandwidth to average in.
-BANDWIDTH = (
-    "sum(size_bytes) FILTER (time_ns > 0) / "
-    "nullif(sum(time_ns) FILTER (size_bytes IS NOT NULL), 0) * 1e9"
-)
+MOVED = "sum(size_bytes) FILTER (time_ns > 0)"
+TIMED = "sum(time_ns) FILTER (size_bytes IS NOT NULL)"
+BANDWIDTH = f"{MOVED} / nullif({TIMED}, 0) * 1e9"
 
 
 def _ratio(part: str, whole: str) -> str:
@@ -290,5 +289,5 @@ def _field(schema: TableSchema, key: str) -> Field:
 def _base_ns(sel: Selected, source: str) -> int | None:
     """Origin of the page's times: the earliest operation, whatever steps are chosen."""
     whole = sel.source("comm_ops", steps=False, devices=False) or source
-    row = sel.query(lambda cur: cur.execute(f"SELECT min(start_ns) FROM {whole}").fetchone())
+    row = sel.row(f"SELECT min(start_ns) FROM {whole}")
     return int(row[0]) if row and row[0] is not None else None

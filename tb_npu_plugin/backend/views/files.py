@@ -7,7 +7,8 @@ from typing import Any
 
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.capture import Capture
-from tb_npu_plugin.backend.readers.csv_file import quote
+from tb_npu_plugin.backend.listed import listed
+from tb_npu_plugin.backend.schema.fields import DType
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
 from tb_npu_plugin.backend.views.other_files import file_query, other_files
@@ -15,6 +16,10 @@ from tb_npu_plugin.backend.views.other_files import file_query, other_files
 GROUPS: tuple[str, ...] = ("",)
 #: ``file``: show the rows of this file, which no other view is made of.
 OPTIONS = ("file",)
+_COLUMNS: dict[str, DType] = {
+    "rank": "BIGINT", "capture": "VARCHAR", "name": "VARCHAR", "size_bytes": "BIGINT",
+    "reader": "VARCHAR", "rows": "BIGINT", "state": "VARCHAR",
+}  # fmt: skip
 
 
 def files(sel: Selected, request: TableRequest) -> results.Files:
@@ -32,10 +37,7 @@ def files_query(sel: Selected, _group: str = "") -> Query | None:
 
 
 def _list_query(sel: Selected) -> Query:
-    """A table of files; small, so it is made from values."""
-    rows = ", ".join(_row(*cells) for cells in _cells(sel)) or _row(None, "", "", 0, "", 0, "")
-    names = "rank, capture, name, size_bytes, reader, rows, state"
-    source = f"(SELECT * FROM (VALUES {rows}) files({names}))"
+    source = listed(_COLUMNS, _cells(sel))
     w = sel.word
     columns = [
         Col("name", "name", w("File", "文件"), "name"),
@@ -73,23 +75,6 @@ def _cells(
                     words[state.state] if state
                     else words["ready"] if known else sel.word("not read", "不读取"),
                 )  # fmt: skip
-
-
-def _row(
-    rank: int | None, capture: str, name: str, size: int, reader: str | None, rows: int | None,
-    state: str,
-) -> str:  # fmt: skip
-    def text(value: str | None) -> str:
-        if value is None:
-            return "NULL"
-        # Undecodable bytes of a file name are surrogates; a database wants valid text.
-        return quote(value.encode("utf-8", "replace").decode())
-
-    return (
-        f"(CAST({'NULL' if rank is None else int(rank)} AS BIGINT), {text(capture)}, {text(name)}, "
-        f"CAST({int(size)} AS BIGINT), {text(reader)}, "
-        f"CAST({'NULL' if rows is None else int(rows)} AS BIGINT), {text(state)})"
-    )
 
 
 def settings(capture: Capture) -> list[results.Fact]:

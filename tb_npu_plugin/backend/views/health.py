@@ -17,7 +17,15 @@ _OF_TABLE = ("no-step-column", "level-too-low", "steps-unmarked")
 
 def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
     """Findings of the selection; of one view only if ``view`` is given. Most severe first."""
+    # While files are read, the findings of a thousand captures change faster than they can be asked for.
+    patience = 10.0 if sel.store.reading(sel.captures) else 0.0
+    found = sel.once("findings", sel.lang, make=lambda: _findings(sel), patience=patience)
+    return [f for f in found if view is None or view in f.views]
+
+
+def _findings(sel: Selected) -> list[results.Finding]:
     out: list[results.Finding] = []
+    recorded_notes = recorded.of_captures(sel)
     for capture in sel.captures:
         notes = list(capture.notes)
         if sel.store.growing(capture.capture_id):
@@ -29,7 +37,7 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
                 n for n in state.notes
                 if not _answered(n, capture, state, states) and not _told(n, state, told)
             )  # fmt: skip
-        notes += recorded.of_capture(sel, capture)
+        notes += recorded_notes[capture.capture_id]
         out += [
             render(n, sel.lang, capture.capture_id, capture.rank, capture.framework) for n in notes
         ]
@@ -39,8 +47,6 @@ def findings(sel: Selected, view: str | None = None) -> list[results.Finding]:
     if sel.store.cache.temporary:
         note = Note("cache-temporary", None, None, {"path": str(sel.store.cache.wanted)})
         out.append(render(note, sel.lang, None, None))
-    if view:
-        out = [f for f in out if view in f.views]
     return ordered(out)
 
 

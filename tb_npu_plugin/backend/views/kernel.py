@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-from functools import lru_cache
-
 from tb_npu_plugin.backend import results, wording
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.i18n import pick
 from tb_npu_plugin.backend.readers.csv_file import ident, literal
 from tb_npu_plugin.backend.schema import KERNELS, Field, is_communication, pmu_field
-from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.store import Store
+from tb_npu_plugin.backend.selection import ADDED, Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, col, empty_table, page
 from tb_npu_plugin.backend.views import kernel_joins as joins
 
@@ -87,37 +83,33 @@ def kernel_query(sel: Selected, group: str) -> Query | None:
 
 def present_columns(sel: Selected) -> dict[str, bool]:
     """column -> whether any row of the captures has a value in it (from Parquet's statistics)."""
-    return dict(_present(sel.store, sel.paths("kernels")))
+    return sel.once("present", make=lambda: _present(sel))
 
 
-@lru_cache(maxsize=256)
-def _present(store: Store, paths: tuple[str, ...]) -> tuple[tuple[str, bool], ...]:
-    files = ", ".join(literal(p) for p in paths)
-    with closing(store.cursor()) as cursor:
-        rows = cursor.execute(
-            "SELECT path_in_schema, bool_or(coalesce(stats_null_count, 0) < num_values), "
-            f"min(column_id) FROM parquet_metadata([{files}]) GROUP BY 1 ORDER BY 3, 1"
-        ).fetchall()
-        if not rows:  # no row groups: a header without kernels
-            names = cursor.execute(
-                f"DESCRIBE SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
-            ).fetchall()
-            rows = [(name[0], False, 0) for name in names]
-    return tuple((name, bool(held)) for name, held, _ in rows)
+def _present(sel: Selected) -> dict[str, bool]:
+    if sel.folded("kernels"):
+        source = sel.source("kernels", steps=False, devices=False, told=False)
+        names = [row[0] for row in sel.rows(f"DESCRIBE SELECT * FROM {source}")]
+        names = [name for name in names if name not in ADDED]
+        counts = sel.row(f"SELECT {', '.join(f'count({ident(n)})' for n in names)} FROM {source}")
+        return {name: count > 0 for name, count in zip(names, counts or (), strict=True)}
+    files = ", ".join(map(literal, sel.paths("kernels")))
+    rows = sel.rows(
+        "SELECT path_in_schema, bool_or(coalesce(stats_null_count, 0) < num_values), "
+        f"min(column_id) FROM parquet_metadata([{files}]) GROUP BY 1 ORDER BY 3, 1"
+    )
+    if not rows:  # no row groups: a header without kernels
+        described = sel.rows(
+            f"DESCRIBE SELECT * FROM read_parquet([{files}], hive_partitioning=false)"
+        )
+        rows = [(name[0], False, 0) for name in described]
+    return {name: bool(held) for name, held, _ in rows}
 
 
 def base_ns(sel: Selected) -> int | None:
     """Origin of the page's times: the earliest kernel of the captures, whatever steps are chosen."""
-    return _earliest(sel.store, sel.paths("kernels"))
-
-
-@lru_cache(maxsize=256)
-def _earliest(store: Store, paths: tuple[str, ...]) -> int | None:
-    files = ", ".join(literal(p) for p in paths)
-    with closing(store.cursor()) as cursor:
-        row = cursor.execute(
-            f"SELECT min(start_ns) FROM read_parquet([{files}], hive_partitioning=false)"
-        ).fetchone()
+    source = sel.source("kernel_summary", steps=False, devices=False, told=False)
+    row = sel.row(f"SELECT min(first_ns) FROM {source}") if source else None
     return int(row[0]) if row and row[0] is not None else None
 
 
@@ -127,12 +119,10 @@ def note(sel: Selected) -> str:
     if source is None:  # the capture was deleted a moment ago
         return ""
     comm = is_communication("coalesce(core, '')")
-    row = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT count(*), count(*) FILTER ({comm}), "
-            f"sum(dur_ns) FILTER (NOT {comm} AND dur_ns >= 0), "
-            f"sum(dur_ns) FILTER ({comm} AND dur_ns >= 0) FROM {source}"
-        ).fetchone()
+    row = sel.row(
+        f"SELECT count(*), count(*) FILTER ({comm}), "
+        f"sum(dur_ns) FILTER (NOT {comm} AND dur_ns >= 0), "
+        f"sum(dur_ns) FILTER ({comm} AND dur_ns >= 0) FROM {source}"
     )
     assert row is not None
     total, communications, computing, communicating = row

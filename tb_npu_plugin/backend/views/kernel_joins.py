@@ -91,6 +91,6 @@ def ai_cpu_query(sel: Selected) -> Query | None:
         return None
     columns = [col(f, sel.lang) for f in AI_CPU.fields]
     columns.insert(1, Col("rank", "rank", "Rank", "rank", shown=len(sel.captures) > 1))
-    row = sel.query(lambda cur: cur.execute(f"SELECT min(start_ns) FROM {source}").fetchone())
+    row = sel.row(f"SELECT min(start_ns) FROM {source}")
     base = int(row[0]) if row and row[0] is not None else None
     return Query(source, columns, "name", "total_ns:desc", base_ns=base, two_stage=True)

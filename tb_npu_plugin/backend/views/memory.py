@@ -92,11 +92,8 @@ def states(sel: Selected) -> list[results.MemoryState]:
     blocks = source(sel, "memory_blocks")
     if blocks is None:
         return []
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT state, count(*), coalesce(sum(abs(size_bytes)), 0) "
-            f"FROM {blocks} GROUP BY state"
-        ).fetchall()
+    rows = sel.rows(
+        f"SELECT state, count(*), coalesce(sum(abs(size_bytes)), 0) FROM {blocks} GROUP BY state"
     )
     found = {state: (count, size) for state, count, size in rows}
     return [

@@ -55,7 +55,7 @@ def instants(sel: Selected, wanted: Options) -> list[Instant]:
     else:
         # The curve keeps the peak and its moment, and is small; the record there gives the rest.
         sql = _peak(source(sel, "memory_curve"), totals, wanted)
-    rows = sel.query(lambda cur: cur.execute(sql).fetchall())
+    rows = sel.rows(sql)
     return [Instant(*row) for row in rows]
 
 
@@ -126,13 +126,11 @@ def seen(sel: Selected, moments: list[Instant], blocks: str | None) -> list[Seen
     """For each moment what its blocks sum up to."""
     sums: dict[tuple[int, int | None], tuple[float, int, int]] = {}
     if blocks:
-        rows = sel.query(
-            lambda cur: cur.execute(
-                "SELECT part, device, coalesce(sum(size_bytes), 0), count(*), "
-                # An operator without a name is one too.
-                "count(DISTINCT coalesce('n' || name, '')) "
-                f"FROM {blocks} GROUP BY part, device"
-            ).fetchall()
+        rows = sel.rows(
+            "SELECT part, device, coalesce(sum(size_bytes), 0), count(*), "
+            # An operator without a name is one too.
+            "count(DISTINCT coalesce('n' || name, '')) "
+            f"FROM {blocks} GROUP BY part, device"
         )
         sums = {(part, device): tuple(rest) for part, device, *rest in rows}
     out = []
@@ -194,12 +192,10 @@ def _top(sel: Selected, rows: str | None, columns: str, tie: str) -> list[tuple[
     """The largest rows of each device, largest first."""
     if rows is None:
         return []
-    return sel.query(
-        lambda cur: cur.execute(
-            f"SELECT part, device, {columns} FROM {rows} QUALIFY row_number() OVER ("
-            f"PARTITION BY part, device ORDER BY size_bytes DESC NULLS LAST, {tie}) <= {LARGEST} "
-            f"ORDER BY part, device, size_bytes DESC NULLS LAST, {tie}"
-        ).fetchall()
+    return sel.rows(
+        f"SELECT part, device, {columns} FROM {rows} QUALIFY row_number() OVER ("
+        f"PARTITION BY part, device ORDER BY size_bytes DESC NULLS LAST, {tie}) <= {LARGEST} "
+        f"ORDER BY part, device, size_bytes DESC NULLS LAST, {tie}"
     )
 
 

@@ -33,22 +33,18 @@ def series(
     if curves is None:
         return [], wanted.points
     keys = ", ".join(_KEYS)
-    counts = sel.query(
-        lambda cur: cur.execute(
-            f'SELECT {keys}, count(*), count(*) FILTER ("row" >= 0), max(source_rows) '
-            f"FROM {curves} GROUP BY {keys}"
-        ).fetchall()
+    counts = sel.rows(
+        f'SELECT {keys}, count(*), count(*) FILTER ("row" >= 0), max(source_rows) '
+        f"FROM {curves} GROUP BY {keys}"
     )
     if not counts:
         return [], wanted.points
     points = max(LEAST_POINTS, MAX_POINTS // len(counts))
     points = min(wanted.points, points)
-    rows = sel.query(
-        lambda cur: cur.execute(
-            changes_sql(curves, _KEYS, "time_ns", "value_bytes", '"row"')
-            if max(kept for *_, kept, _, _ in counts) <= points
-            else curve_sql(curves, _KEYS, "time_ns", "value_bytes", '"row"', points)
-        ).fetchall()
+    rows = sel.rows(
+        changes_sql(curves, _KEYS, "time_ns", "value_bytes", '"row"')
+        if max(kept for *_, kept, _, _ in counts) <= points
+        else curve_sql(curves, _KEYS, "time_ns", "value_bytes", '"row"', points)
     )
     base = base_ns(sel) or 0
     found: dict[tuple[Any, ...], results.MemorySeries] = {}

@@ -40,14 +40,14 @@ def peaks(sel: Selected, parts: list[int]) -> list[results.MemoryPeak]:
         [*(sql for m in ("reserved", "allocated", "active") for sql in _peak(m)),
          _edge("min"), _edge("max"), "max(source_rows)"]
     )  # fmt: skip
-    rows = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT part, device, component, {items} FROM {curves} WHERE {in_parts(parts)} "
-            "GROUP BY part, device, component"
-        ).fetchall()
+    rows = sel.rows(
+        f"SELECT part, device, component, {items} FROM {curves} WHERE {in_parts(parts)} "
+        "GROUP BY part, device, component"
     )
     base = base_ns(sel)
-    rows.sort(key=lambda r: (r[0], -1 if r[1] is None else r[1], component_order(r[2] or "")))
+    rows = sorted(
+        rows, key=lambda r: (r[0], -1 if r[1] is None else r[1], component_order(r[2] or ""))
+    )
     return [
         results.MemoryPeak(
             sel.captures[part].rank, sel.rank_label(sel.captures[part]), device, component or "",
@@ -104,12 +104,10 @@ def shown_parts(sel: Selected) -> tuple[list[int], int]:
     curves = source(sel, "memory_curve")
     if len(having) <= MAX_CAPTURES or curves is None:
         return having[:MAX_CAPTURES], len(having)
-    rows = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT part FROM {curves} GROUP BY part ORDER BY "
-            "max(value_bytes) FILTER (measure = 'allocated') DESC NULLS LAST, part "
-            f"LIMIT {MAX_CAPTURES}"
-        ).fetchall()
+    rows = sel.rows(
+        f"SELECT part FROM {curves} GROUP BY part ORDER BY "
+        "max(value_bytes) FILTER (measure = 'allocated') DESC NULLS LAST, part "
+        f"LIMIT {MAX_CAPTURES}"
     )
     return sorted(int(r[0]) for r in rows), len(having)
 
@@ -119,11 +117,8 @@ def memory_line(sel: Selected) -> str:
     curves = source(sel, "memory_curve")
     if curves is None:
         return ""
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT measure, max(row(value_bytes, -part, component)) "
-            f"FROM {curves} GROUP BY measure"
-        ).fetchall()
+    rows = sel.rows(
+        f"SELECT measure, max(row(value_bytes, -part, component)) FROM {curves} GROUP BY measure"
     )
     highest = {measure: best for measure, best in rows if best is not None}
     told = []

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
 
 from tb_npu_plugin.backend.downsample import CURVE_POINTS
 from tb_npu_plugin.backend.errors import RequestError
-from tb_npu_plugin.backend.readers.csv_file import literal
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.store import Store
 
 TABLES = ("memory_blocks", "memory_points", "memory_curve", "module_memory", "static_memory")
 #: Parameters of this view alone (see :class:`Options`).
@@ -81,23 +77,14 @@ def _instant(sel: Selected, name: str) -> int | None:
 def base_ns(sel: Selected) -> int | None:
     """Origin of the view's times: the earliest memory event of the recording, whatever of it is
     selected, so that ``at`` means the same moment under every selection."""
-    whole = replace(sel, captures=list(sel.recording.captures), provenance={})
-    wanted = ("memory_curve", "memory_blocks", "module_memory")
-    return _earliest(sel.store, tuple(whole.paths(table) for table in wanted))
-
-
-@lru_cache(maxsize=64)
-def _earliest(store: Store, paths: tuple[tuple[str, ...], ...]) -> int | None:
-    columns = ("min(time_ns)", "least(min(alloc_ns), min(release_ns))", "min(time_ns)")
-    each = [
-        f"SELECT {column} AS t FROM read_parquet([{', '.join(map(literal, files))}])"
-        for column, files in zip(columns, paths, strict=True)
-        if files
-    ]
-    if not each:
-        return None
-    with closing(store.cursor()) as cursor:
-        row = cursor.execute(f"SELECT min(t) FROM ({' UNION ALL '.join(each)})").fetchone()
+    columns = (
+        ("memory_curve", "min(time_ns)"),
+        ("memory_blocks", "least(min(alloc_ns), min(release_ns))"),
+        ("module_memory", "min(time_ns)"),
+    )
+    sources = [(sel.whole().source(table, told=False), column) for table, column in columns]
+    each = [f"SELECT {column} AS t FROM {source}" for source, column in sources if source]
+    row = sel.row(f"SELECT min(t) FROM ({' UNION ALL '.join(each)})") if each else None
     return int(row[0]) if row and row[0] is not None else None
 
 
@@ -108,9 +95,8 @@ def source(sel: Selected, table: str) -> str | None:
 
 def parts_with(sel: Selected, table: str) -> list[int]:
     """Ordinals of the selected captures that have ``table``."""
-    order = {c.capture_id: i for i, c in enumerate(sel.captures)}
-    found = sel.store.parts(sel.captures, table, sel.prefer)
-    return sorted({order[c.capture_id] for c, _, _ in found})
+    files = sel.files(table)
+    return [i for i, c in enumerate(sel.captures) if c.capture_id in files]
 
 
 def in_parts(parts: list[int]) -> str:

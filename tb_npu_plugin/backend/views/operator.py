@@ -78,11 +78,9 @@ def operator_note(sel: Selected) -> str:
     source = operators_source(sel)
     if source is None:  # the capture was deleted a moment ago
         return ""
-    row = sel.query(
-        lambda cur: cur.execute(
-            "SELECT count(*), count(DISTINCT name), sum(host_self_ns), sum(device_self_ns) "
-            f"FROM {source}"
-        ).fetchone()
+    row = sel.row(
+        "SELECT count(*), count(DISTINCT name), sum(host_self_ns), sum(device_self_ns) "
+        f"FROM {source}"
     )
     calls, names, host, device = row or (0, 0, None, None)
     return sel.word(
@@ -98,12 +96,10 @@ def operator_line(sel: Selected) -> str:
     source = operators_source(sel)
     if source is None:
         return ""
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT name, sum(device_self_ns) AS total, sum(total) OVER () FROM "
-            f"(SELECT name, device_self_ns FROM {source}) GROUP BY name "
-            "ORDER BY total DESC NULLS LAST, name LIMIT 3"
-        ).fetchall()
+    rows = sel.rows(
+        "SELECT name, sum(device_self_ns) AS total, sum(total) OVER () FROM "
+        f"(SELECT name, device_self_ns FROM {source}) GROUP BY name "
+        "ORDER BY total DESC NULLS LAST, name LIMIT 3"
     )
     parts = [
         f"{name} {wording.duration(total)} ({wording.percent(wording.share(total, whole))})"

@@ -15,7 +15,7 @@ from tb_npu_plugin.backend.views.memory import memory_line
 from tb_npu_plugin.backend.views.operator import operator_line
 from tb_npu_plugin.backend.views.step import bars, step_query
 
-TABLES = ("steps", "kernels", "operators", "memory_points", "comm_ops")
+TABLES = ("steps", "kernel_summary", "operators", "memory_points", "comm_ops")
 TOP_KERNELS = 8
 TOP_FINDINGS = 3
 #: More bars than this and the page draws a strip; the API stays bounded.
@@ -69,7 +69,7 @@ def _bars(sel: Selected) -> tuple[list[results.StepBar], str]:
         note = sel.word(f"mean of {steps} steps", f"{steps} 个 Step 的平均")
     else:
         source = sel.source("steps")
-        row = sel.query(lambda c: c.execute(f"SELECT any_value(step) FROM {source}").fetchone())
+        row = sel.row(f"SELECT any_value(step) FROM {source}")
         step = row[0] if row else None
         note = f"Step {step}" if step is not None else sel.word("whole capture", "整段采集")
     return found, note
@@ -220,14 +220,12 @@ def _agree(captures: list[Capture], key: str) -> str | None:
 
 
 def _devices_and_steps(sel: Selected) -> tuple[str, str]:
-    source = sel.source("steps") or sel.source("kernel_summary") or sel.source("kernels")
+    source = sel.source("steps") or sel.source("kernel_summary")
     if source is None:
         return "", ""
-    row = sel.query(
-        lambda cur: cur.execute(
-            "SELECT list_sort(list(DISTINCT device)), count(DISTINCT step), min(step), max(step) "
-            f"FROM {source}"
-        ).fetchone()
+    row = sel.row(
+        "SELECT list_sort(list(DISTINCT device)), count(DISTINCT step), min(step), max(step) "
+        f"FROM {source}"
     )
     devices, count, least, most = row or ([], 0, None, None)
     numbers = wording.ranks([int(d) for d in devices or [] if d is not None])
@@ -239,25 +237,14 @@ def _devices_and_steps(sel: Selected) -> tuple[str, str]:
 def top_kernels(sel: Selected) -> results.Table | None:
     """The kernel types (names at Level0) with the most time, communication left out.
 
-    Works from the early summary while a big file is still being read.
+    The summary of a big file is there long before all its kernels are.
     """
-    full, summary = sel.source("kernels"), sel.source("kernel_summary")
-    # The summary answers at once, also later: it is a few rows for a million kernels.
-    source = summary if summary and len(sel.parts("kernel_summary")) == len(sel.captures) else full
-    source = source or summary
+    source = sel.source("kernel_summary")
     if source is None:
         return None
-    from_summary = source == summary
-    key = "type"
-    if not from_summary:
-        row = sel.query(lambda c: c.execute(f"SELECT count(type) FROM {source}").fetchone())
-        key = "type" if row and row[0] else "name"
-    count = "sum(count)" if from_summary else "count(*)"
-    valid = "CASE WHEN dur_ns >= 0 THEN dur_ns END"
-    total = "sum(total_ns)" if from_summary else f"sum({valid})"
-    least, most = (
-        ("min(min_ns)", "max(max_ns)") if from_summary else (f"min({valid})", f"max({valid})")
-    )
+    row = sel.row(f"SELECT count(type) FROM {source}")
+    key = "type" if row and row[0] else "name"
+    total, count = "sum(total_ns)", "sum(count)"
     computing = f"(SELECT * FROM {source} WHERE NOT {is_communication('''coalesce(core, '')''')})"
     w = sel.word
     whole = f"(SELECT {total} FROM {computing})"
@@ -271,8 +258,8 @@ def top_kernels(sel: Selected) -> results.Table | None:
             "占计算 Kernel 耗时之和的比例"), concept="computing", aggregate=True),
         Col("avg_ns", "duration", w("Avg", "平均"), f"{total} / nullif({count}, 0)",
             aggregate=True),
-        Col("min_ns", "duration", w("Min", "最小"), least, aggregate=True),
-        Col("max_ns", "duration", w("Max", "最大"), most, aggregate=True),
+        Col("min_ns", "duration", w("Min", "最小"), "min(min_ns)", aggregate=True),
+        Col("max_ns", "duration", w("Max", "最大"), "max(max_ns)", aggregate=True),
         Col("wait_ns", "duration", w("Wait", "等待"), "sum(wait_ns)", aggregate=True),
     ]  # fmt: skip
     if key == "name":

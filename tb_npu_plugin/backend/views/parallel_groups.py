@@ -59,6 +59,10 @@ def axes(sel: Selected) -> dict[str, Axis]:
 
     Raises RequestError 400 for a ``shape`` option that does not fit the job.
     """
+    return sel.once("axes", sel.options.get("shape", ""), make=lambda: _axes(sel))
+
+
+def _axes(sel: Selected) -> dict[str, Axis]:
     world = _world(sel)
     shape = sel.options.get("shape")
     if shape:

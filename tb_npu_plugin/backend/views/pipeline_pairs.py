@@ -22,11 +22,9 @@ def has_pairs(sel: Selected) -> bool:
     source = sel.source("comm_ops", devices=False)
     if source is None or len(sel.captures) < 2:
         return False
-    row = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT count(DISTINCT part) FROM {source} WHERE kind = 'p2p' "
-            "AND type IN ('send', 'receive')"
-        ).fetchone()
+    row = sel.row(
+        f"SELECT count(DISTINCT part) FROM {source} WHERE kind = 'p2p' "
+        "AND type IN ('send', 'receive')"
     )
     return bool(row and row[0] > 1)
 

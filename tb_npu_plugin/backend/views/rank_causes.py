@@ -21,8 +21,7 @@ _TELLING = 0.1
 def kernel_types(sel: Selected, parts: Sequence[int]) -> dict[int, dict[str, float]]:
     """Part -> kernel type -> summed duration in ns per step, without communication."""
     return _sums(
-        sel, parts, "kernels", "type",
-        "sum(dur_ns) FILTER (dur_ns >= 0) / greatest(any_value(steps), 1)",
+        sel, parts, "kernel_summary", "type", "sum(total_ns) / greatest(any_value(steps), 1)",
         f"NOT coalesce({is_communication('core')}, false) AND type IS NOT NULL",
     )  # fmt: skip
 
@@ -40,12 +39,10 @@ def _sums(
     source = part_sel.source(table)
     if source is None:
         return {}
-    steps = "count(DISTINCT step) OVER (PARTITION BY part)" if table == "kernels" else "1"
-    rows = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT part, {key}, {total} FROM (SELECT *, {steps} AS steps FROM {source}) "
-            f"WHERE {where} GROUP BY part, {key}"
-        ).fetchall()
+    steps = "count(DISTINCT step) OVER (PARTITION BY part)" if table == "kernel_summary" else "1"
+    rows = sel.rows(
+        f"SELECT part, {key}, {total} FROM (SELECT *, {steps} AS steps FROM {source}) "
+        f"WHERE {where} GROUP BY part, {key}"
     )
     found: dict[int, dict[str, float]] = {}
     for part, name, value in rows:
@@ -86,11 +83,9 @@ def idle_steps(
     source = sel.source("steps")
     if source is None:
         return dict.fromkeys(parts, (0, 0))
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT part, step, sum(coalesce(free_ns, 0) + coalesce(preparing_ns, 0)) "
-            f"FROM {source} GROUP BY part, step"
-        ).fetchall()
+    rows = sel.rows(
+        "SELECT part, step, sum(coalesce(free_ns, 0) + coalesce(preparing_ns, 0)) "
+        f"FROM {source} GROUP BY part, step"
     )
     idle: dict[int, dict[int, float]] = {}
     for part, step, value in rows:

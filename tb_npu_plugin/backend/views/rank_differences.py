@@ -10,12 +10,13 @@ from tb_npu_plugin.backend.tables import Col, Query
 
 #: Up to so many ranks have a column each.
 MAX_COLUMNS = 8
-#: Group word -> (table, columns that are compared, time, what is left out).
+_COMPUTES = f"NOT coalesce({is_communication('core')}, false)"
+#: Group word -> (table, columns that are compared, calls, time, what is counted).
 GROUPS = {
-    "type": ("kernels", ("type", "core"), "dur_ns", f"NOT coalesce({is_communication('core')}, false)"),
-    "shape": ("kernels", ("type", "input_shapes"), "dur_ns",
-              f"NOT coalesce({is_communication('core')}, false)"),
-    "operator": ("operators", ("name",), "host_self_ns", "TRUE"),
+    "type": ("kernel_summary", ("type", "core"), "sum(count)", "sum(total_ns)", _COMPUTES),
+    "shape": ("kernels", ("type", "input_shapes"), "count(*)",
+              "sum(dur_ns) FILTER (dur_ns >= 0)", _COMPUTES),
+    "operator": ("operators", ("name",), "count(*)", "sum(host_self_ns)", "TRUE"),
 }  # fmt: skip
 
 
@@ -24,17 +25,17 @@ def differences(sel: Selected, group: str) -> Query | None:
     different first. Kernels: time per step, without communication; operators: own time on the host
     in the whole capture. What a rank does not have counts as 0. None while nothing has been read.
     """
-    table, keys, time, where = GROUPS[group]
+    table, keys, calls, time, where = GROUPS[group]
     source = sel.source(table)
     if source is None:
         return None
     w = sel.word
-    kernels = table == "kernels"
+    kernels = table != "operators"
     steps = "greatest(count(DISTINCT step), 1)" if kernels else "1"
     names = ", ".join(keys)
     ranks = f"(SELECT part, any_value(capture) AS capture, {steps} AS steps FROM {source} GROUP BY part)"
     sums = (
-        f"(SELECT part, {names}, count(*) AS calls, sum({time}) FILTER ({time} >= 0) AS time "
+        f"(SELECT part, {names}, {calls} AS calls, {time} AS time "
         f"FROM {source} WHERE {where} AND {keys[0]} IS NOT NULL GROUP BY part, {names})"
     )
     same = " AND ".join(f"s.{key} IS NOT DISTINCT FROM k.{key}" for key in keys)

@@ -83,12 +83,11 @@ def _devices(sel: Selected) -> list[int | None]:
     source = sel.source("steps", steps=False, devices=False)
     if source is None:
         return [None] * len(sel.captures)
-    rows = sel.query(
-        lambda cur: cur.execute(
+    found = dict(
+        sel.rows(
             f"SELECT part, min(device) FROM {source} GROUP BY part HAVING count(DISTINCT device) = 1"
-        ).fetchall()
+        )
     )
-    found = dict(rows)
     return [found.get(part) for part in range(len(sel.captures))]
 
 

@@ -21,21 +21,19 @@ def slow_links(sel: Selected) -> list[Suspect]:
     source = matrix_source(sel)
     if source is None:
         return []
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "WITH links AS (SELECT numbering, CASE WHEN numbering = 'local' THEN group_name END "
-            "AS domain, src, dst, transport, type, sum(size_bytes) AS size, sum(time_ns) AS time, "
-            "sum(size_bytes) / sum(time_ns) * 1e9 AS rate "
-            f"FROM {chosen(source, TOTAL)} WHERE transport <> '{LOCAL}' GROUP BY ALL "
-            f"HAVING sum(time_ns) > 0 AND sum(size_bytes) >= {LEAST_BYTES}), "
-            "judged AS (SELECT *, median(rate) OVER same AS usual, count(*) OVER same AS peers "
-            "FROM links WINDOW same AS (PARTITION BY transport, type)) "
-            "SELECT numbering = 'local', domain, src, dst, transport, "
-            "sum(size) / sum(time) * 1e9, sum(size) / sum(size / usual), sum(size), min(peers) "
-            f"FROM judged GROUP BY ALL "
-            f"HAVING sum(size) / sum(time) * 1e9 < {SLOW} * sum(size) / sum(size / usual) "
-            f"AND min(peers) >= {LEAST_LINKS} ORDER BY 6 / 7, 3, 4 LIMIT {MAX_LINKS}"
-        ).fetchall()
+    rows = sel.rows(
+        "WITH links AS (SELECT numbering, CASE WHEN numbering = 'local' THEN group_name END "
+        "AS domain, src, dst, transport, type, sum(size_bytes) AS size, sum(time_ns) AS time, "
+        "sum(size_bytes) / sum(time_ns) * 1e9 AS rate "
+        f"FROM {chosen(source, TOTAL)} WHERE transport <> '{LOCAL}' GROUP BY ALL "
+        f"HAVING sum(time_ns) > 0 AND sum(size_bytes) >= {LEAST_BYTES}), "
+        "judged AS (SELECT *, median(rate) OVER same AS usual, count(*) OVER same AS peers "
+        "FROM links WINDOW same AS (PARTITION BY transport, type)) "
+        "SELECT numbering = 'local', domain, src, dst, transport, "
+        "sum(size) / sum(time) * 1e9, sum(size) / sum(size / usual), sum(size), min(peers) "
+        f"FROM judged GROUP BY ALL "
+        f"HAVING sum(size) / sum(time) * 1e9 < {SLOW} * sum(size) / sum(size / usual) "
+        f"AND min(peers) >= {LEAST_LINKS} ORDER BY 6 / 7, 3, 4 LIMIT {MAX_LINKS}"
     )
     return [_suspect(sel, row) for row in rows]
 

@@ -8,12 +8,10 @@ from dataclasses import dataclass, field
 from tb_npu_plugin.backend.results import Kind
 from tb_npu_plugin.backend.schema import STEPS
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.collectives import collectives_source, matched_source
 from tb_npu_plugin.backend.views.memory_sources import source as memory_source
 from tb_npu_plugin.backend.views.parallel_groups import stages
 
-#: Kernels of all captures together, past which what must scan them all is left out.
-MAX_KERNELS = 5_000_000
 _PARTS = (
     "stage_ns", "computing_ns", "communication_not_overlapped_ns", "overlapped_ns",
     "communication_ns", "free_ns", "preparing_ns", "bubble_ns",
@@ -23,9 +21,6 @@ _SHORT = {
     "communication_not_overlapped_ns": ("Comm. not overlapped", "未掩盖通信"),
     "communication_ns": ("Comm.", "通信"),
 }
-#: On cores of which kind a kernel ran, and the counters of that kind.
-_CLOCKED = (("('AI_CORE', 'MIX_AIC')", "aic_total_cycles", "aicore_time_ns"),
-            ("('AI_VECTOR_CORE', 'MIX_AIV')", "aiv_total_cycles", "aiv_time_ns"))  # fmt: skip
 
 
 @dataclass
@@ -77,7 +72,7 @@ def measures(sel: Selected) -> Measures:
 
 
 def _by_part(sel: Selected, sql: str) -> dict[int, tuple[float | None, ...]]:
-    rows = sel.query(lambda cur: cur.execute(sql).fetchall())
+    rows = sel.rows(sql)
     return {row[0]: tuple(None if v is None else float(v) for v in row[1:]) for row in rows}
 
 
@@ -126,14 +121,14 @@ def _waits(sel: Selected, found: Measures) -> None:
 
 
 def _blame(sel: Selected, found: Measures) -> None:
-    matched = matched_source(sel)
-    if matched is None:
+    matched, collectives = matched_source(sel), collectives_source(sel)
+    if matched is None or collectives is None:
         return
     w = sel.word
     late = _by_part(
         sel,
         "SELECT last_part, sum(cost_ns / (ranks - 1)) FILTER (origin_part IS NOT NULL), count(*) "
-        f"FROM {collectives_sql(matched)} WHERE last_part IS NOT NULL GROUP BY last_part",
+        f"FROM {collectives} WHERE last_part IS NOT NULL GROUP BY last_part",
     )
     present = _by_part(
         sel,
@@ -164,14 +159,14 @@ def _blame(sel: Selected, found: Measures) -> None:
 
 
 def _clocks(sel: Selected, found: Measures) -> None:
-    matched = matched_source(sel)
-    if matched is None:
+    matched, collectives = matched_source(sel), collectives_source(sel)
+    if matched is None or collectives is None:
         return
     rows = _by_part(
         sel,
         "SELECT m.part, median(m.start_ns + m.elapse_ns - c.end_ns), "
         "mad(m.start_ns + m.elapse_ns - c.end_ns) "
-        f"FROM {matched} m JOIN {collectives_sql(matched)} c USING (group_id, k) GROUP BY m.part",
+        f"FROM {matched} m JOIN {collectives} c USING (group_id, k) GROUP BY m.part",
     )
     w = sel.word
     found.add(Measure(
@@ -219,34 +214,25 @@ def _memory(sel: Selected, found: Measures) -> None:
 
 
 def _kernels(sel: Selected, found: Measures) -> None:
-    source = sel.source("kernels")
+    source = sel.source("kernel_summary")
     if source is None:
         return
     w = sel.word
-    rows = _by_part(sel, f"SELECT part, count(*) FROM {source} GROUP BY part")
+    rows = _by_part(sel, f"SELECT part, sum(count) FROM {source} GROUP BY part")
     found.add(Measure("kernels", "int", w("Kernels", "Kernel 数"),
                       w("Device tasks in the chosen steps", "所选 Step 内的设备任务数"),
                       _column(sel, rows, 0), view="kernel"))  # fmt: skip
-    if sum(int(r[0] or 0) for r in rows.values()) > MAX_KERNELS:
-        return
-    columns = {c[0] for c in sel.query(
-        lambda cur: cur.execute(f"DESCRIBE SELECT * FROM {source}").fetchall())}  # fmt: skip
-    cases = [
-        f"WHEN core IN {cores} AND {time} > 0 THEN {cycles} / ({time} * blocks)"
-        for cores, cycles, time in _CLOCKED
-        if {cycles, time, "blocks"} <= columns
-    ]
-    if not cases:
-        return
-    # cycles per ns; times 1000 is MHz. The median, for kernels with more blocks than cores.
-    clock = f"round(median(CASE {' '.join(cases)} END) * 1000, 1)"
+    # The median, for kernels with more blocks than cores; those are of few types.
     rows = _by_part(
         sel,
-        f"SELECT part, {clock} FROM {source} WHERE blocks > 0 GROUP BY part",
+        "SELECT part, min(clock_mhz) FROM (SELECT part, clock_mhz, "
+        "sum(sum(clocked)) OVER (PARTITION BY part ORDER BY clock_mhz) AS so_far, "
+        f"sum(sum(clocked)) OVER (PARTITION BY part) AS whole FROM {source} "
+        "WHERE clocked > 0 GROUP BY part, clock_mhz) WHERE so_far * 2 >= whole GROUP BY part",
     )
     found.add(Measure(
         "core_mhz", "frequency", w("Core clock", "核心频率"),
-        w("Median of cycles / (core time x blocks) over the kernels",
-          "各 Kernel 的 cycles /（核心耗时 × 核数）的中位数"), _column(sel, rows, 0),
-        view="kernel",
+        w("Median of cycles / (core time x blocks) over the types of kernels, each with the weight of "
+          "its kernels", "各类型 Kernel 的 cycles /（核心耗时 × 核数）按 Kernel 数加权的中位数"),
+        _column(sel, rows, 0), view="kernel",
     ))  # fmt: skip

@@ -8,7 +8,7 @@ from tb_npu_plugin.backend import wording
 from tb_npu_plugin.backend.results import Severity, Suspect
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.views import rank_causes as causes
-from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.collectives import collectives_source
 from tb_npu_plugin.backend.views.pipeline_stages import slow_stage
 from tb_npu_plugin.backend.views.rank_links import slow_links
 from tb_npu_plugin.backend.views.rank_measures import Measures
@@ -29,10 +29,9 @@ MAX_SUSPECTS = 8
 
 @dataclass
 class _Case:
-    """What is held against one rank. ``cost_ns``: the worst of it, per step."""
+    """What is held against one rank."""
 
     part: int
-    cost_ns: float = 0.0
     headline: str = ""
     evidence: list[str] = field(default_factory=list)
     view: str = "ranks"
@@ -49,14 +48,20 @@ def suspects(sel: Selected, m: Measures) -> list[Suspect]:
     floor = MATTERS * stage if stage else MATTERS_NS
     computing = _longer(m, "computing_ns", floor)
     hosts = _longer(m, "free_ns", floor) | _longer(m, "preparing_ns", floor)
+    hosts = {part: hosts[part] for part in hosts if part not in computing}
     late = _late(sel, m, floor)
-    cases: dict[int, _Case] = {}
+    costs = {
+        part: max(computing.get(part, hosts.get(part, 0.0)), late.get(part, 0.0))
+        for part in {*computing, *hosts, *late}
+    }
+    cases = {
+        part: _Case(part) for part in sorted(costs, key=lambda p: (-costs[p], p))[:MAX_SUSPECTS]
+    }
     _computing(sel, m, cases, computing)
-    _host(sel, m, cases, {p: hosts[p] for p in hosts if p not in computing}, floor)
-    for part, cost in late.items():
-        case = cases.setdefault(part, _Case(part))
-        _add_late(sel, case, cost)
-    ordered = sorted(cases.values(), key=lambda c: (-c.cost_ns, c.part))[:MAX_SUSPECTS]
+    _host(sel, m, cases, hosts, floor)
+    for part, case in cases.items():
+        if part in late:
+            _add_late(sel, case, late[part])
     found = [
         Suspect(
             severity=c.severity,
@@ -68,7 +73,7 @@ def suspects(sel: Selected, m: Measures) -> list[Suspect]:
             group="collective" if c.view == "ranks" else "",
             filter="",
         )
-        for c in ordered
+        for c in cases.values()
     ]
     found += slow_stage(sel, m, floor)
     return found + _absent(sel, floor * ABSENT_MATTERS / MATTERS) + slow_links(sel)
@@ -94,28 +99,37 @@ def _late(sel: Selected, m: Measures, floor: float) -> dict[int, float]:
     delays = m.values("delay_ns")
     few = sum(d is not None for d in delays) < LEAST_RANKS
     lateness = _lateness(sel)
+    own = [_Own(m, key, few) for key in ("computing_ns", "free_ns", "preparing_ns")]
     return {
         part: delay
         for part, (delay, score) in enumerate(zip(delays, scores(delays, m.peers), strict=True))
         if delay is not None
         and delay >= floor
         and (few or (score is not None and score >= OUTLIER))
-        and _own_doing(m, part, lateness.get(part, 0.0), few)
+        and _own_doing(own, part, lateness.get(part, 0.0), few)
     }
 
 
-def _own_doing(m: Measures, part: int, lateness: float, few: bool) -> bool:
+class _Own:
+    """What ranks do themselves by one measure: its values, their scores, the usual value."""
+
+    def __init__(self, m: Measures, key: str, few: bool) -> None:
+        self.values = m.values(key)
+        self.scores = scores(self.values, m.peers)
+        least = min((v for v in self.values if v is not None), default=None)
+        self.usual = [least] * len(self.values) if few else usual(self.values, m.peers)
+
+
+def _own_doing(measures: list[_Own], part: int, lateness: float, few: bool) -> bool:
     """Whether the rank stands out by computing or idling, by a telling share of its lateness.
 
     Else it came last by chance, or was made late in communication and passes that on. True where no
     step times tell.
     """
     known = False
-    for key in ("computing_ns", "free_ns", "preparing_ns"):
-        values = m.values(key)
-        own, score = values[part], scores(values, m.peers)[part]
-        least = min((v for v in values if v is not None), default=None)
-        other = least if few else usual(values, m.peers)[part]
+    for m in measures:
+        own, score = m.values[part], m.scores[part]
+        other = m.usual[part]
         if own is None or other is None:
             continue
         known = True
@@ -126,14 +140,12 @@ def _own_doing(m: Measures, part: int, lateness: float, few: bool) -> bool:
 
 def _lateness(sel: Selected) -> dict[int, float]:
     """Part -> the longest that another rank waited for it in one collective."""
-    matched = matched_source(sel)
-    if matched is None:
+    collectives = collectives_source(sel)
+    if collectives is None:
         return {}
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT origin_part, max(most_ns - least_ns) FROM "
-            f"{collectives_sql(matched)} WHERE origin_part IS NOT NULL GROUP BY origin_part"
-        ).fetchall()
+    rows = sel.rows(
+        "SELECT origin_part, max(most_ns - least_ns) FROM "
+        f"{collectives} WHERE origin_part IS NOT NULL GROUP BY origin_part"
     )
     return {part: float(value) for part, value in rows}
 
@@ -141,17 +153,19 @@ def _lateness(sel: Selected) -> dict[int, float]:
 def _computing(
     sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, float]
 ) -> None:
-    if not found:
+    shown = {part: found[part] for part in cases if part in found}
+    if not shown:
         return
     others = causes.references(m, list(found))
-    sums = causes.kernel_types(sel, sorted({*found}.union(*others.values())))
+    near = {o for part in shown for o in others[part]}
+    sums = causes.kernel_types(sel, sorted({*shown, *near}))
     centers = usual(m.values("computing_ns"), m.peers)
     w, text = sel.word, wording.duration
-    for part, excess in found.items():
+    for part, excess in shown.items():
         name, center = sel.rank_label(sel.captures[part]), centers[part]
         share = wording.percent(excess / center) if center else ""
         cases[part] = _Case(
-            part, excess,
+            part,
             w(f"{name} computes {share} longer than the median rank (+{text(excess)} a step)",
               f"{name} 的计算时间比中位数卡长 {share}（每 Step +{text(excess)}）"),
             causes.computing_evidence(sel, m, part, sums, others[part], excess),
@@ -162,16 +176,18 @@ def _computing(
 def _host(
     sel: Selected, m: Measures, cases: dict[int, _Case], found: dict[int, float], floor: float
 ) -> None:
-    if not found:
+    shown = {part: found[part] for part in cases if part in found}
+    if not shown:
         return
-    often = causes.idle_steps(sel, m, list(found), floor)
+    often = causes.idle_steps(sel, m, list(shown), floor)
     others = causes.references(m, list(found))
-    sums = causes.host_operators(sel, sorted({*found}.union(*others.values())))
+    near = {o for part in shown for o in others[part]}
+    sums = causes.host_operators(sel, sorted({*shown, *near}))
     w, text = sel.word, wording.duration
-    for part, excess in found.items():
+    for part, excess in shown.items():
         name = sel.rank_label(sel.captures[part])
         cases[part] = _Case(
-            part, excess,
+            part,
             w(f"{name} lets its device idle: +{text(excess)} a step beyond the median rank",
               f"{name} 的设备空闲更久：每 Step 比中位数卡多 {text(excess)}"),
             [
@@ -194,20 +210,17 @@ def _add_late(sel: Selected, case: _Case, delay: float) -> None:
     else:
         case.headline = w(f"{name} comes last: the others wait {text(delay)} a step for it",
                           f"{name} 最后到达：其他卡每 Step 等待它 {text(delay)}")  # fmt: skip
-    case.cost_ns = max(case.cost_ns, delay)
     if worst:
         case.evidence.append(worst)
 
 
 def _worst(sel: Selected, part: int) -> str:
-    matched = matched_source(sel)
-    if matched is None:
+    collectives = collectives_source(sel)
+    if collectives is None:
         return ""
-    row = sel.query(
-        lambda cur: cur.execute(
-            "SELECT name, most_ns, spread_ns, ranks FROM "
-            f"{collectives_sql(matched)} WHERE origin_part = {int(part)} ORDER BY cost_ns DESC LIMIT 1"
-        ).fetchone()
+    row = sel.row(
+        "SELECT name, most_ns, spread_ns, ranks FROM "
+        f"{collectives} WHERE origin_part = {int(part)} ORDER BY cost_ns DESC LIMIT 1"
     )
     if not row:
         return ""
@@ -222,15 +235,13 @@ def _worst(sel: Selected, part: int) -> str:
 
 def _absent(sel: Selected, floor: float) -> list[Suspect]:
     """One suspect for collectives in which every rank of the selection waits."""
-    matched = matched_source(sel)
-    if matched is None:
+    collectives = collectives_source(sel)
+    if collectives is None:
         return []
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT count(*), sum(least_ns) / greatest(count(DISTINCT step), 1), "
-            "arg_max(name, least_ns), max(least_ns) "
-            f"FROM {collectives_sql(matched)} WHERE absent"
-        ).fetchall()
+    rows = sel.rows(
+        "SELECT count(*), sum(least_ns) / greatest(count(DISTINCT step), 1), "
+        "arg_max(name, least_ns), max(least_ns) "
+        f"FROM {collectives} WHERE absent"
     )
     count, total, name, most = rows[0]
     if not count or total < floor:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
 from tb_npu_plugin.backend import results
-from tb_npu_plugin.backend.readers.csv_file import ident, quote
+from tb_npu_plugin.backend.listed import listed
+from tb_npu_plugin.backend.readers.csv_file import ident
+from tb_npu_plugin.backend.schema.fields import DType
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query
 from tb_npu_plugin.backend.views import rank_differences, rank_groups
-from tb_npu_plugin.backend.views.collectives import collectives_sql, matched_source
+from tb_npu_plugin.backend.views.collectives import collectives_source
 from tb_npu_plugin.backend.views.pipeline_pairs import has_pairs
 from tb_npu_plugin.backend.views.rank_measures import Measures
 
@@ -48,16 +47,16 @@ def _each(sel: Selected, found: Measures) -> tuple[str, list[Col]]:
     unknown = any(c.rank is None for c in sel.captures)
     several = len({c.host for c in sel.captures}) > 1
     columns = [
-        Col("rank", "rank", "Rank", "CAST(rank AS BIGINT)", shown=not unknown),
+        Col("rank", "rank", "Rank", "rank", shown=not unknown),
         Col("capture", "text", w("Capture", "采集"), "capture", shown=unknown),
         Col("host", "text", w("Host", "主机"), "host", shown=several),
     ]
-    rows = [
-        ("NULL" if c.rank is None else str(c.rank), quote(sel.rank_label(c)), quote(c.host or ""),
-         *(_number(m.values[part]) for m in found.all.values()))
+    types: dict[str, DType] = {"rank": "BIGINT", "capture": "VARCHAR", "host": "VARCHAR"}
+    rows = (
+        (c.rank, sel.rank_label(c), c.host or "", *(m.values[part] for m in found.all.values()))
         for part, c in enumerate(sel.captures)
-    ]  # fmt: skip
-    return _rows_sql(("rank", "capture", "host", *found.all), rows), columns
+    )
+    return listed(types | dict.fromkeys(found.all, "DOUBLE"), rows), columns
 
 
 def _grouped(sel: Selected, group: str, found: Measures) -> tuple[str, list[Col]]:
@@ -75,31 +74,24 @@ def _grouped(sel: Selected, group: str, found: Measures) -> tuple[str, list[Col]
     ]  # fmt: skip
     groups = rank_groups.rank_groups(sel, group)
     values = [rank_groups.means(found, groups, key) for key in found.all]
-    rows = [
-        (quote(each.label), str(at), quote(each.ranks), str(len(each.parts)),
-         quote(rank_groups.longest(sel, found, each)), *(_number(column[at]) for column in values))
+    types: dict[str, DType] = {
+        "label": "VARCHAR", "place": "BIGINT", "ranks": "VARCHAR", "count": "BIGINT",
+        "longest": "VARCHAR",
+    }  # fmt: skip
+    rows = (
+        (each.label, at, each.ranks, len(each.parts), rank_groups.longest(sel, found, each),
+         *(column[at] for column in values))
         for at, each in enumerate(groups)
-    ]  # fmt: skip
-    return _rows_sql(("label", "place", "ranks", "count", "longest", *found.all), rows), columns
-
-
-def _rows_sql(names: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    listed = ", ".join(f"({', '.join(row)})" for row in rows)
-    return f"(SELECT * FROM (VALUES {listed}) v({', '.join(map(ident, names))}))"
-
-
-def _number(value: float | None) -> str:
-    return "NULL" if value is None or not math.isfinite(value) else repr(float(value))
+    )  # fmt: skip
+    return listed(types | dict.fromkeys(found.all, "DOUBLE"), rows), columns
 
 
 def collectives_table(sel: Selected) -> Query | None:
     """The collectives that at least two ranks recorded, those that cost most first."""
-    matched = matched_source(sel)
-    if matched is None:
+    collectives = collectives_source(sel)
+    if collectives is None:
         return None
-    row = sel.query(
-        lambda cur: cur.execute(f"SELECT min(start_ns) FROM {collectives_sql(matched)}").fetchone()
-    )
+    row = sel.row(f"SELECT min(start_ns) FROM {collectives}")
     w = sel.word
 
     def c(key: str, kind: results.Kind, en: str, zh: str, about: str = "", about_zh: str = "",
@@ -135,5 +127,5 @@ def collectives_table(sel: Selected) -> Query | None:
         c("size_bytes", "bytes", "Size", "数据量", "Most of a rank", "单卡最大值"),
     ]  # fmt: skip
     base = int(row[0]) if row and row[0] is not None else None
-    return Query(collectives_sql(matched), columns, "name", "cost_ns:desc", [], "collective",
+    return Query(collectives, columns, "name", "cost_ns:desc", [], "collective",
                  groups_of(sel), base)  # fmt: skip

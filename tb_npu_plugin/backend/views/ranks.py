@@ -16,7 +16,9 @@ from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS
 from tb_npu_plugin.backend.views.rank_suspects import suspects
 from tb_npu_plugin.backend.views.rank_tables import collectives_table, groups_of, ranks_table
 
-TABLES = ("steps", "comm_ops", "comm_matrix", "kernels", "operators", "memory_curve")
+TABLES = (
+    "steps", "comm_ops", "comm_matrix", "kernel_summary", "kernels", "operators", "memory_curve"
+)  # fmt: skip
 GROUPS = ("", *rank_groups.GROUPS, *rank_differences.GROUPS, "collective", "pair")
 #: ``only=table``: the page of the table alone. ``shape``: how the job is cut, ``tp=8,pp=2``.
 OPTIONS = ("only", "shape")

@@ -1,22 +1,18 @@
 """How what was recorded compares with what was asked for: options that were off, steps that are not
 there, kernels lost at the window's start, and ranks that cannot be of one recording.
 
-Read from the smallest tables, or from what a Parquet file says of itself, once per file.
+Read from the smallest tables.
 """
 
 from __future__ import annotations
 
-from contextlib import closing
-from functools import lru_cache
 from statistics import median
 
 from tb_npu_plugin.backend import wording
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.findings import Note
-from tb_npu_plugin.backend.readers.csv_file import literal
 from tb_npu_plugin.backend.schema.parts import L2, OFF, SHAPES, STACK, recording
 from tb_npu_plugin.backend.selection import Selected
-from tb_npu_plugin.backend.store import Store
 
 #: Options without which a view lacks something, and the finding that says so.
 _OPTIONS = (("shapes-off", SHAPES), ("stacks-off", STACK), ("cache-rates-off", L2))
@@ -26,9 +22,13 @@ _FEWER = 0.9
 _ALIKE = 0.02
 
 
-def of_capture(sel: Selected, capture: Capture) -> list[Note]:
-    """Findings about one capture of the selection."""
-    return [*options_off(capture), *steps_fewer(sel, capture), *kernels_lost(sel, capture)]
+def of_captures(sel: Selected) -> dict[str, list[Note]]:
+    """Capture id -> findings about that capture of the selection."""
+    lost = kernels_lost(sel)
+    return {
+        c.capture_id: [*options_off(c), *steps_fewer(sel, c), *lost.get(c.capture_id, [])]
+        for c in sel.captures
+    }
 
 
 def options_off(capture: Capture) -> list[Note]:
@@ -65,42 +65,47 @@ def steps_note(rows: int, devices: int, active: int) -> Note:
 
 def step_count(sel: Selected, capture: Capture) -> tuple[int, int] | None:
     """(marked steps over all devices, devices); None where no step times are known (yet)."""
-    paths = _paths(sel, capture, "steps")
-    return _step_count(sel.store, paths) if paths else None
+    return sel.once("step counts", make=lambda: _step_counts(sel)).get(capture.capture_id)
 
 
-@lru_cache(maxsize=1024)
-def _step_count(store: Store, paths: tuple[str, ...]) -> tuple[int, int]:
-    with closing(store.cursor()) as cursor:
-        row = cursor.execute(
-            "SELECT count(*) FILTER (step IS NOT NULL), greatest(count(DISTINCT device), 1) "
-            f"FROM {_files(paths)}"
-        ).fetchone()
-    return row or (0, 1)
+def _step_counts(sel: Selected) -> dict[str, tuple[int, int]]:
+    source = sel.source("steps", steps=False, devices=False, told=False)
+    if source is None:
+        return {}
+    rows = sel.rows(
+        "SELECT part, count(*) FILTER (step IS NOT NULL), greatest(count(DISTINCT device), 1) "
+        f"FROM {source} GROUP BY part"
+    )
+    counted = {sel.captures[part].capture_id: (count, devices) for part, count, devices in rows}
+    return {id_: counted.get(id_, (0, 1)) for id_ in sel.files("steps")}
 
 
-def kernels_lost(sel: Selected, capture: Capture) -> list[Note]:
-    """The first step has fewer kernels than the others, which have as many each."""
-    paths = _paths(sel, capture, "kernels")
-    counts = _kernels_by_step(sel.store, paths) if paths else ()
+def kernels_lost(sel: Selected) -> dict[str, list[Note]]:
+    """By capture: the first step has fewer kernels than the others, which have as many each."""
+    source = sel.source("kernel_summary", steps=False, devices=False, told=False)
+    if source is None:
+        return {}
+    rows = sel.rows(
+        f"SELECT part, step, sum(count) FROM {source} WHERE step IS NOT NULL "
+        "GROUP BY part, step ORDER BY part, min(first_ns), step"
+    )
+    by_part: dict[int, list[tuple[int, int]]] = {}
+    for part, step, count in rows:
+        by_part.setdefault(part, []).append((step, int(count)))
+    notes = {sel.captures[part].capture_id: _lost(counts) for part, counts in by_part.items()}
+    return {id_: [note] for id_, note in notes.items() if note}
+
+
+def _lost(counts: list[tuple[int, int]]) -> Note | None:
+    """``counts``: (step, kernels) in the order of time."""
     if len(counts) < 3:
-        return []
+        return None
     (step, first), others = counts[0], [count for _, count in counts[1:]]
     usual = median(others)
     if max(others) - min(others) > _ALIKE * usual or first >= _FEWER * usual:
-        return []
-    return [Note("kernels-lost", None, f"step {step}",
-                 {"step": step, "count": first, "usual": round(usual)})]  # fmt: skip
-
-
-@lru_cache(maxsize=1024)
-def _kernels_by_step(store: Store, paths: tuple[str, ...]) -> tuple[tuple[int, int], ...]:
-    with closing(store.cursor()) as cursor:
-        rows = cursor.execute(
-            f"SELECT step, count(*) FROM {_files(paths)} WHERE step IS NOT NULL "
-            "GROUP BY step ORDER BY min(start_ns), step"
-        ).fetchall()
-    return tuple(rows)
+        return None
+    return Note("kernels-lost", None, f"step {step}",
+                {"step": step, "count": first, "usual": round(usual)})  # fmt: skip
 
 
 # ---- ranks ----------------------------------------------------------------------------------
@@ -143,12 +148,18 @@ def _overlap(a: Capture, b: Capture) -> bool:
 
 def clocks_apart(sel: Selected) -> list[Note]:
     """Ranks whose kernels lie wholly before or after those of the rank in the middle."""
-    spans = []
-    for capture in sel.recording.captures:
-        paths = _paths(sel, capture, "kernels")
-        span = _span(sel.store, paths) if paths else None
-        if span and not capture.torch:
-            spans.append((capture, *span))
+    whole = sel.whole()
+    source = whole.source("kernel_summary", told=False)
+    if source is None:
+        return []
+    rows = sel.rows(
+        f"SELECT part, min(first_ns), max(last_ns) FROM {source} GROUP BY part ORDER BY part"
+    )
+    spans = [
+        (whole.captures[part], low, high)
+        for part, low, high in rows
+        if low is not None and not whole.captures[part].torch
+    ]
     if len(spans) < 2:
         return []
     middle, low, high = sorted(spans, key=lambda s: (s[1], s[0].name))[(len(spans) - 1) // 2]
@@ -159,24 +170,3 @@ def clocks_apart(sel: Selected) -> list[Note]:
     return [Note("clocks-apart", None, None, {
         "ranks": wording.ranks([c.rank for c, _ in apart]) or len(apart),
         "reference": middle.label_rank, "gap": wording.duration(gap)})]  # fmt: skip
-
-
-@lru_cache(maxsize=4096)
-def _span(store: Store, paths: tuple[str, ...]) -> tuple[int, int] | None:
-    """First and last start of the kernels, from what the files say of themselves."""
-    files = ", ".join(literal(p) for p in paths)
-    with closing(store.cursor()) as cursor:
-        row = cursor.execute(
-            "SELECT min(CAST(stats_min_value AS BIGINT)), max(CAST(stats_max_value AS BIGINT)) "
-            f"FROM parquet_metadata([{files}]) WHERE path_in_schema = 'start_ns'"
-        ).fetchone()
-    return None if row is None or row[0] is None else (row[0], row[1])
-
-
-def _paths(sel: Selected, capture: Capture, table: str) -> tuple[str, ...]:
-    return tuple(str(path) for _, _, path in sel.store.parts([capture], table, sel.prefer))
-
-
-def _files(paths: tuple[str, ...]) -> str:
-    files = ", ".join(literal(p) for p in paths)
-    return f"read_parquet([{files}], union_by_name=true, hive_partitioning=false)"

@@ -130,9 +130,7 @@ def _several_devices(sel: Selected) -> bool:
     source = sel.source("steps")
     if source is None:
         return False
-    row = sel.query(
-        lambda cur: cur.execute(
-            f"SELECT max(n) FROM (SELECT count(DISTINCT device) AS n FROM {source} GROUP BY capture)"
-        ).fetchone()
+    row = sel.row(
+        f"SELECT max(n) FROM (SELECT count(DISTINCT device) AS n FROM {source} GROUP BY capture)"
     )
     return bool(row and row[0] and row[0] > 1)
