@@ -211,10 +211,10 @@ def test_one_capture_of_a_rank_in_a_recording(tmp_path: Path) -> None:
 @pytest.mark.parametrize("copy", ["a_copy", "z_copy"])
 def test_a_copied_capture_does_not_stand_for_the_job(tmp_path: Path, copy: str) -> None:
     """It begins later than the first of the job, and was recorded no later for that."""
-    for name, rank, start in [("m", 0, 0.0), ("n", 1, 0.2), (copy, 1, 0.2)]:
+    for name, rank, start in [("m", 0, 0.0), ("n", 1, 0.2), (copy, 1, 0.2), ("o", 2, 0.3)]:
         write(tmp_path / name, rank, start)
     newest, other = grouped(tmp_path)["."]
-    assert len(newest) == 2
+    assert len(newest) == 3
     assert len(other) == 1
     assert [r.recording for r in recordings(captures(tmp_path))] == [
         "20250109-074800",

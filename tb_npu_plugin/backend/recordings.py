@@ -79,19 +79,15 @@ def recordings(captures: list[Capture]) -> list[Recording]:
     timed = [c for c in captures if c.info.start_ns is not None and c.info.end_ns is not None]
     untimed = [c for c in captures if c.info.start_ns is None or c.info.end_ns is None]
     for capture in sorted(timed, key=lambda c: (c.info.start_ns or 0, c.name)):
-        taken = None
-        for group in reversed(groups):
-            if not _together(group[0], capture):
-                continue
-            if not _has_process(group, capture):
-                group.append(capture)
-                break
-            if _has_copy(group, capture):
-                taken = copied.get(id(group), group)
-        else:
-            groups.append([capture])
-            if taken is not None:
-                copied[id(groups[-1])] = taken
+        near = [g for g in reversed(groups) if _together(g[0], capture)]
+        fits = [g for g in near if not _has_process(g, capture)]
+        if fits:  # copies keep to themselves
+            next((g for g in fits if id(g) not in copied), fits[0]).append(capture)
+            continue
+        groups.append([capture])
+        original = next((g for g in near if _has_copy(g, capture)), None)
+        if original is not None:
+            copied[id(groups[-1])] = copied.get(id(original), original)
     # Without times: the k-th capture of each rank belongs to the k-th recording.
     kth: list[list[Capture]] = []
     for capture in sorted(untimed, key=lambda c: (_named_time(c), c.name)):

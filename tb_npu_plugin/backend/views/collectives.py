@@ -258,6 +258,7 @@ def collectives_sql(matched: str) -> str:
         f"sum(synchronization_ns) - count(synchronization_ns) * {least} AS cost_ns, "
         "median(transit_ns) AS transit_ns, max(elapse_ns) AS elapse_ns, "
         "min(elapse_ns) AS least_elapse_ns, max(size_bytes) AS size_bytes, "
+        "max(size_bytes) / nullif(avg(size_bytes), 0) AS skew, arg_max(capture, size_bytes) AS largest, "
         "median(start_ns + elapse_ns) AS end_ns "
         f"FROM {matched} GROUP BY group_id, k HAVING count(*) > 1)"
     )

@@ -14,6 +14,8 @@ from tb_npu_plugin.backend.views.rank_measures import Measures
 #: Ranks that a suspect is compared with, whatever the size of the job.
 MAX_REFERENCES = 32
 TOP = 3
+#: Bytes in all-to-all over the mean of the group that are told.
+UNEVEN = 1.2
 #: What explains less of an excess than this is not told.
 _TELLING = 0.1
 
@@ -117,13 +119,32 @@ def computing_evidence(
     others: Sequence[int], excess_ns: float,
 ) -> list[str]:  # fmt: skip
     """Kernel types that take longer, and the clock if it is lower."""
-    clock = clock_line(sel, m, part)
-    lines = [clock] if clock else []
+    lines = [line for line in (clock_line(sel, m, part), experts_line(sel, part)) if line]
     for name, more, usual in excesses(sums, part, others, excess_ns):
         share = f" (+{wording.percent(more / usual)})" if usual > 0 else ""
         lines.append(sel.word(f"{name}: +{wording.duration(more)} a step{share}",
                               f"{name}：每 Step +{wording.duration(more)}{share}"))  # fmt: skip
     return lines
+
+
+def experts_line(sel: Selected, part: int) -> str:
+    """How much more than the mean of its group the rank moves in all-to-all; "" where it does not."""
+    source = sel.source("comm_ops", devices=False)
+    if source is None:
+        return ""
+    row = sel.row(
+        "WITH moved AS (SELECT part, coalesce(comm_group, '') AS id, sum(size_bytes) AS size "
+        f"FROM {source} WHERE type LIKE 'alltoall%' GROUP BY part, id) "
+        "SELECT max(size / nullif(mean, 0)) FROM (SELECT *, avg(size) OVER (PARTITION BY id) AS mean, "
+        f"count(*) OVER (PARTITION BY id) AS ranks FROM moved) WHERE part = {int(part)} AND ranks > 1"
+    )
+    more = row[0] if row else None
+    if more is None or more < UNEVEN:
+        return ""
+    return sel.word(
+        f"It moves {more:.1f} times the mean of its group in all-to-all: tokens go unevenly to experts",
+        f"其 all-to-all 数据量为组内平均的 {more:.1f} 倍：Token 在专家间分布不均",
+    )
 
 
 def clock_line(sel: Selected, m: Measures, part: int) -> str:

@@ -125,6 +125,10 @@ def collectives_table(sel: Selected) -> Query | None:
         c("transit_ns", "duration", "Transit", "传输", "Median of the ranks", "各卡的中位数"),
         c("elapse_ns", "duration", "Longest elapse", "最长总耗时", shown=False),
         c("size_bytes", "bytes", "Size", "数据量", "Most of a rank", "单卡最大值"),
+        c("skew", "number", "Size skew", "数据量不均衡度",
+          "Most of a rank over the mean of the ranks: of an all-to-all, how unevenly experts are used",
+          "单卡最大值 / 各卡平均：对 all-to-all 而言即专家负载的不均衡程度", shown=False),
+        c("largest", "text", "Largest on", "数据量最大的卡", shown=False),
     ]  # fmt: skip
     base = int(row[0]) if row and row[0] is not None else None
     return Query(collectives, columns, "name", "cost_ns:desc", [], "collective",
