@@ -54,3 +54,65 @@ def test_collectives_say_who_came_last(tab_at: Make, job_url: str) -> None:
     expect_rows(grid(frame, "Ranks"), wanted["total"])
     expect(rows(grid(frame, "Ranks")).first).to_contain_text("hcom_")
     assert "Rank 5" in cells(grid(frame, "Ranks"), "Last to join")
+
+
+def test_parallel_groups_are_compared(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url)
+    frame = tab.open(view="ranks", run="job-a")
+    groups = frame.get_by_role("radiogroup", name="Group by")
+    groups.get_by_role("radio", name="Tensor parallel").click()
+    region = frame.get_by_role("region", name="Distance from the median rank")
+    expect(region.get_by_role("img", name=re.compile("4 groups by"))).to_be_visible()
+    expect(rows(grid(frame, "Ranks"))).to_have_count(4)
+    assert cells(grid(frame, "Ranks"), "Ranks") == ["0-1", "2-3", "4-5", "6-7"]
+    picture = region.get_by_role("img")
+    picture.focus()
+    picture.press("ArrowDown")
+    picture.press("ArrowDown")
+    expect(frame.locator(".hover")).to_contain_text("TP 1")
+    picture.press("Enter")
+    expect(rows(grid(frame, "Step time")).first).to_be_visible()
+    assert tab.state("rank") == "2-3"
+
+
+def test_the_shape_of_a_job_can_be_set(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url)
+    tab.allow("400 (BAD REQUEST)")
+    frame = tab.open(view="ranks", run="job-a")
+    setting = frame.locator(".text-setting")
+    expect(setting).to_contain_text("tp=2 dp=4")
+    setting.get_by_role("button", name="set", exact=True).click()
+    box = setting.get_by_role("textbox")
+    box.fill("pp=3")
+    box.press("Enter")
+    expect(frame.get_by_text("does not make the 8 ranks of this job")).to_be_visible()
+    setting.get_by_role("button", name="set", exact=True).click()
+    setting.get_by_role("textbox").fill("tp=2,pp=2")
+    setting.get_by_role("textbox").press("Enter")
+    expect(setting).to_contain_text("tp=2 pp=2")
+    frame.get_by_role("radio", name="Pipeline stages").click()
+    expect(rows(grid(frame, "Ranks"))).to_have_count(2)
+    assert cells(grid(frame, "Ranks"), "Ranks") == ["0-3", "4-7"]
+    assert tab.state("shape") == "tp=2,pp=2"
+
+
+def test_a_measure_step_by_step(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url)
+    frame = tab.open(view="ranks", run="job-a")
+    region = frame.get_by_role("region", name="Distance from the median rank")
+    region.get_by_role("button", name=re.compile("^Show")).click()
+    frame.get_by_role("option", name="Computing, step by step").click()
+    data = get_json(job_url, "ranks", run="job-a", measure="computing_ns")["data"]["grid"]
+    steps = [each["key"] for each in data["measures"]]
+    expect(region.locator(".rank-map-label")).to_have_text(steps)
+    region.get_by_role("button", name=steps[1], exact=True).click()
+    expect(frame.locator(".ranks-view:not(.refreshing)")).to_be_visible()
+    assert (tab.state("step"), tab.state("measure")) == (steps[1], None)
+
+
+def test_ranks_side_by_side(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url)
+    frame = tab.open(view="ranks", run="job-a", rank="4,5", group="type")
+    table = grid(frame, "Ranks")
+    expect(rows(table).first).to_contain_text("Rank 5")
+    assert set(cells(table, "Most on")[:3]) == {"Rank 5"}

@@ -59,6 +59,7 @@ from tb_npu_plugin.backend.results.memory import (
     MemoryState,
 )
 from tb_npu_plugin.backend.results.ranks import (
+    RankChoice,
     RankGrid,
     RankMeasure,
     RankName,
@@ -180,6 +181,7 @@ __all__ = [
     "PointStatus",
     "Progress",
     "ProgressReply",
+    "RankChoice",
     "RankGrid",
     "RankMatrix",
     "RankMeasure",

@@ -25,6 +25,13 @@ class RankMeasure(msgspec.Struct):
     """(value - median) / max(1.4826 MAD, 1 % of the median); ``None`` with fewer than 4 ranks."""
 
 
+class RankChoice(msgspec.Struct):
+    """A measure that is known step by step (parameter ``measure``)."""
+
+    key: str
+    label: str
+
+
 class RankName(msgspec.Struct):
     """One row of the comparison: a rank, or a group of them."""
 
@@ -46,6 +53,10 @@ class RankGrid(msgspec.Struct):
     """Rows there are; ``ranks`` holds the first of them where they are too many."""
     group: str
     """What the rows are put together by: ``host``, ``device``, ``tp`` …; "" for ranks."""
+    measure: str
+    """The measure that ``measures`` hold step by step, with the step as their key; "" for all
+    measures over all chosen steps."""
+    choices: list[RankChoice]
 
 
 class Suspect(msgspec.Struct):

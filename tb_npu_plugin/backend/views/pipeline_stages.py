@@ -44,7 +44,7 @@ def _suspect(sel: Selected, m: Measures, stage: int, excess: float, mean: float)
     groups = {g.label: g for g in rank_groups.rank_groups(sel, "pp")}
     label = rank_groups.stage_label(sel, stage)
     evidence = []
-    bubbles = rank_groups.means(m, list(groups.values()), "bubble_ns")
+    bubbles = rank_groups.means(m.values("bubble_ns"), list(groups.values()))
     others = [b for g, b in zip(groups.values(), bubbles, strict=True) if b and g.label != label]
     if others:
         evidence.append(w(f"The other stages wait {text(fmean(others))} a step in receives (bubble)",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import TableRequest
 from tb_npu_plugin.backend.views import rank_groups
+from tb_npu_plugin.backend.views.rank_groups import RankGroup
 from tb_npu_plugin.backend.views.rank_measures import Measure, Measures
 from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores
+from tb_npu_plugin.backend.views.rank_steps import by_step, choices
 
 #: More rows than this are no picture; the table holds them all.
 MAX_ROWS = 2048
@@ -32,8 +35,6 @@ def rank_grid(sel: Selected, found: Measures, request: TableRequest) -> results.
             _Row(results.RankName(g.label, None, "", g.ranks.replace(" ", "")), at)
             for at, g in enumerate(groups)
         ]
-        values = {key: rank_groups.means(found, groups, key) for key in found.all}
-        scored = {key: scores(column) for key, column in values.items()}
     else:
         rows = [
             _Row(results.RankName(sel.rank_label(c), c.rank, c.capture_id, _link(c.rank)), part)
@@ -41,18 +42,28 @@ def rank_grid(sel: Selected, found: Measures, request: TableRequest) -> results.
         ]
         if few:
             rows = [rows[part] for g in groups for part in g.parts]
-        values = {key: list(found.values(key)) for key in found.all}
-        scored = {key: scores(column, found.peers) for key, column in values.items()}
+    grouped = [] if few else groups
+    values = {m.key: _values(m, grouped) for m in found.all.values()}
     ordered = _ordered(rows, values, request.sort if request.group == group else "")
     shown = [row.at for row in ordered[:MAX_ROWS]]
+    measure = sel.options.get("measure", "")
+    columns = (
+        by_step(sel, found, measure) if measure else [m for m in found.all.values() if m.shown]
+    )
+    peers = None if grouped else found.peers
     return results.RankGrid(
         ranks=[row.name for row in ordered[:MAX_ROWS]],
-        measures=[
-            _measure(m, values[m.key], scored[m.key], shown) for m in found.all.values() if m.shown
-        ],
+        measures=[_measure(m, _values(m, grouped), peers, shown) for m in columns],
         total_ranks=len(rows),
         group="" if few else group,
+        measure=measure,
+        choices=choices(found),
     )
+
+
+def _values(m: Measure, groups: Sequence[RankGroup]) -> list[float | None]:
+    """Of each group the mean of its ranks, or of each rank."""
+    return rank_groups.means(m.values, groups) if groups else list(m.values)
 
 
 def _link(rank: int | None) -> str:
@@ -78,8 +89,9 @@ def _sort_key(value: float | None, sign: float) -> tuple[bool, float]:
 
 
 def _measure(
-    m: Measure, values: list[float | None], scored: list[float | None], shown: list[int]
+    m: Measure, values: list[float | None], peers: Sequence[Hashable] | None, shown: list[int]
 ) -> results.RankMeasure:
+    scored = scores(values, peers)
     known = [v for v in values if v is not None]
     return results.RankMeasure(
         key=m.key, label=m.label, kind=m.kind, description=m.about, concept=m.concept, view=m.view,

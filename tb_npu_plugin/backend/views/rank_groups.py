@@ -45,9 +45,8 @@ def rank_groups(sel: Selected, group: str) -> list[RankGroup]:
             for key in ordered]  # fmt: skip
 
 
-def means(found: Measures, groups: Sequence[RankGroup], key: str) -> list[float | None]:
+def means(values: Sequence[float | None], groups: Sequence[RankGroup]) -> list[float | None]:
     """The mean of a measure over the ranks of each group that have it."""
-    values = found.values(key)
     out = []
     for group in groups:
         known = [v for part in group.parts if (v := values[part]) is not None]

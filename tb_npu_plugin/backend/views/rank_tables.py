@@ -73,7 +73,7 @@ def _grouped(sel: Selected, group: str, found: Measures) -> tuple[str, list[Col]
               "mean", "组内计算时间最长的卡，及其超出组内平均的比例")),
     ]  # fmt: skip
     groups = rank_groups.rank_groups(sel, group)
-    values = [rank_groups.means(found, groups, key) for key in found.all]
+    values = [rank_groups.means(found.values(key), groups) for key in found.all]
     types: dict[str, DType] = {
         "label": "VARCHAR", "place": "BIGINT", "ranks": "VARCHAR", "count": "BIGINT",
         "longest": "VARCHAR",

@@ -21,7 +21,8 @@ TABLES = (
 )  # fmt: skip
 GROUPS = ("", *rank_groups.GROUPS, *rank_differences.GROUPS, "collective", "pair")
 #: ``only=table``: the page of the table alone. ``shape``: how the job is cut, ``tp=8,pp=2``.
-OPTIONS = ("only", "shape")
+#: ``measure``: the one that the picture shows step by step.
+OPTIONS = ("only", "shape", "measure")
 
 
 def ranks(sel: Selected, request: TableRequest) -> results.Ranks:
@@ -30,7 +31,7 @@ def ranks(sel: Selected, request: TableRequest) -> results.Ranks:
         raise RequestError(400, "bad-option", "only can be: table.")
     if "only" in sel.options:
         query = ranks_query(sel, request.group)
-        nothing = results.RankGrid([], [], 0, "")
+        nothing = results.RankGrid([], [], 0, "", "", [])
         return results.Ranks(_note(sel), "", [], "", nothing, _page(sel, query, request))
     found = measures(sel)
     query = ranks_query(sel, request.group, found)

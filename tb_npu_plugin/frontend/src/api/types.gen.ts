@@ -53,6 +53,7 @@ export interface Schema {
   RankGrid: RankGrid;
   RankName: RankName;
   RankMeasure: RankMeasure;
+  RankChoice: RankChoice;
   ErrorReply: ErrorReply;
   ErrorBody: ErrorBody;
   TimelineReply: TimelineReply;
@@ -585,6 +586,8 @@ export interface RankGrid {
   measures: RankMeasure[];
   total_ranks: number;
   group: string;
+  measure: string;
+  choices: RankChoice[];
 }
 /**
  * One row of the comparison: a rank, or a group of them.
@@ -626,6 +629,13 @@ export interface RankMeasure {
   most: number | null;
   values: (number | null)[];
   scores: (number | null)[];
+}
+/**
+ * A measure that is known step by step (parameter ``measure``).
+ */
+export interface RankChoice {
+  key: string;
+  label: string;
 }
 export interface ErrorReply {
   error: ErrorBody;

@@ -178,6 +178,9 @@ export const pages: Pages = {
     reading: 'Judged once all ranks have been read.',
     deviation: 'Distance from the median rank',
     deviationHint: 'A click on a heading sorts, on a cell opens the rows of that rank.',
+    stepsHint: 'A click on a step chooses it, on a cell opens the rows of that rank and step.',
+    shown: 'Show',
+    allMeasures: 'All measures',
     shape: 'Parallel groups:',
     shapeHint:
       "tp=8,pp=2 … in Megatron's order of ranks (tp, cp, dp, pp); dp is what remains of the job",
@@ -188,10 +191,12 @@ export const pages: Pages = {
     most: 'Most',
     score: 'Distance',
     keys: 'Arrows move between cells, Enter opens one',
-    chart: (ranks, measures) =>
-      `${plural(ranks, 'rank', 'ranks')} by ${plural(measures, 'measure', 'measures')}; the table after it holds the figures`,
+    chart: (rows, columns, grouped) =>
+      `${grouped ? plural(rows, 'group', 'groups') : plural(rows, 'rank', 'ranks')} by ${plural(columns, 'column', 'columns')}; the table after it holds the figures`,
     shownOf: (shown, all) =>
       `The first ${n(shown)} of ${n(all)} ranks. Choose others under Rank above.`,
+    perStep: (measure) => `${measure}, step by step`,
+    ofStep: (step) => `step ${step}`,
     more: (count) => `Show ${n(count)} more`,
   },
   setting: {

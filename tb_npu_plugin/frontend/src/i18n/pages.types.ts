@@ -158,6 +158,9 @@ export interface Pages {
     | 'reading'
     | 'deviation'
     | 'deviationHint'
+    | 'stepsHint'
+    | 'shown'
+    | 'allMeasures'
     | 'shape'
     | 'shapeHint'
     | 'below'
@@ -169,8 +172,10 @@ export interface Pages {
     | 'keys',
     Sentence
   > & {
-    chart: (ranks: number, measures: number) => Sentence;
+    chart: (rows: number, columns: number, grouped: boolean) => Sentence;
     shownOf: (shown: number, all: number) => Sentence;
+    perStep: (measure: string) => Sentence;
+    ofStep: (step: string) => Sentence;
     more: (count: number) => Sentence;
   };
   setting: Record<'unknown' | 'set' | 'asTold', Sentence>;

@@ -171,6 +171,9 @@ export const pages: Pages = {
     reading: '全部卡读完后给出结论。',
     deviation: '与中位数卡的距离',
     deviationHint: '单击表头排序，单击一格打开该卡的明细。',
+    stepsHint: '单击 Step 选择它，单击一格打开该卡该 Step 的明细。',
+    shown: '显示',
+    allMeasures: '全部指标',
     shape: '并行划分：',
     shapeHint: '如 tp=8,pp=2，按 Megatron 的卡序（tp、cp、dp、pp）；dp 为其余部分',
     below: '低于',
@@ -180,8 +183,11 @@ export const pages: Pages = {
     most: '最大',
     score: '距离',
     keys: '方向键在格间移动，Enter 打开该格',
-    chart: (ranks, measures) => `${n(ranks)} 张卡 × ${n(measures)} 项指标，数值见其后的表格`,
+    chart: (rows, columns, grouped) =>
+      `${n(rows)} ${grouped ? '组' : '张卡'} × ${n(columns)} 列，数值见其后的表格`,
     shownOf: (shown, all) => `显示前 ${n(shown)} 张卡，共 ${n(all)} 张；可在上方“卡”中另选。`,
+    perStep: (measure) => `${measure}，逐 Step`,
+    ofStep: (step) => `Step ${step}`,
     more: (count) => `再显示 ${n(count)} 条`,
   },
   setting: {

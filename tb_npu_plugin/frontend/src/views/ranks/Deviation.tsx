@@ -2,6 +2,8 @@
 import { useMemo } from 'preact/hooks';
 import type { RankGrid, RankMeasure } from '../../api/types.gen';
 import { RankMap } from '../../charts/RankMap';
+import { OptionList } from '../../components/OptionList';
+import { Popover } from '../../components/Popover';
 import { valueText } from '../../components/table/columns';
 import { t } from '../../i18n';
 import { exact, formatNumber, type Num } from '../../lib/format';
@@ -11,6 +13,8 @@ import { pictured } from './groups';
 export function Deviation({ grid }: { grid: RankGrid }) {
   const words = t.value.ranks;
   const { ranks, measures } = grid;
+  const steps = grid.measure !== '';
+  const name = grid.choices.find((each) => each.key === grid.measure)?.label ?? grid.measure;
   const scores = useMemo(
     () => ranks.map((_, row) => measures.map((each) => each.scores[row] ?? null)),
     [grid],
@@ -21,9 +25,13 @@ export function Deviation({ grid }: { grid: RankGrid }) {
     const value = measure.values[row];
     const score = measure.scores[row];
     return {
-      title: `${ranks[row]?.label ?? ''} · ${measure.label}`,
+      title: `${ranks[row]?.label ?? ''} · ${steps ? words.ofStep(measure.label) : measure.label}`,
       rows: [
-        { label: measure.label, value: formatted(measure, value), share: full(measure, value) },
+        {
+          label: steps ? name : measure.label,
+          value: formatted(measure, value),
+          share: full(measure, value),
+        },
         { label: words.median, value: formatted(measure, measure.median) },
         { label: words.least, value: formatted(measure, measure.least) },
         { label: words.most, value: formatted(measure, measure.most) },
@@ -40,7 +48,8 @@ export function Deviation({ grid }: { grid: RankGrid }) {
     <section class="card" aria-label={words.deviation}>
       <header class="chart-head">
         <h2>{words.deviation}</h2>
-        <span class="quiet">{words.deviationHint}</span>
+        <Choice grid={grid} />
+        <span class="quiet">{steps ? words.stepsHint : words.deviationHint}</span>
         <Scale />
       </header>
       <RankMap
@@ -53,24 +62,52 @@ export function Deviation({ grid }: { grid: RankGrid }) {
         }))}
         scores={scores}
         text={(row, column) => short(measures[column], row)}
-        label={words.chart(ranks.length, measures.length)}
+        label={words.chart(ranks.length, measures.length, grid.group !== '')}
         keys={words.keys}
         describe={describe}
-        onSort={(key) =>
-          navigate({
-            group: grouped,
-            sort: now === `${key}:desc` ? key : `${key}:desc`,
-            offset: null,
-          })
-        }
+        onSort={(key) => {
+          const sort = now === `${key}:desc` ? key : `${key}:desc`;
+          if (steps) navigate({ step: key, measure: null, offset: null });
+          else navigate({ group: grouped, sort, offset: null });
+        }}
         onPick={(row, column) => {
-          openView(measures[column]?.view ?? 'step', { rank: ranks[row]?.ranks ?? null });
+          const measure = measures[column];
+          openView(measure?.view ?? 'step', {
+            rank: ranks[row]?.ranks ?? null,
+            ...(steps && measure ? { step: measure.key } : {}),
+          });
         }}
       />
       {ranks.length < grid.total_ranks && (
         <p class="quiet">{words.shownOf(ranks.length, grid.total_ranks)}</p>
       )}
     </section>
+  );
+}
+
+/** All measures over the chosen steps, or one of them step by step. */
+function Choice({ grid }: { grid: RankGrid }) {
+  const words = t.value.ranks;
+  const options = grid.choices.map((each) => ({
+    value: each.key,
+    text: words.perStep(each.label),
+  }));
+  if (options.length === 0) return null;
+  const all = { value: '', text: words.allMeasures };
+  const shown = [all, ...options].find((each) => each.value === grid.measure) ?? all;
+  return (
+    <Popover caption={words.shown} label={shown.text} width={260}>
+      {(close) => (
+        <OptionList
+          value={grid.measure}
+          options={[all, ...options]}
+          onChoose={(measure) => {
+            navigate({ measure: measure || null }, 'replace');
+            close();
+          }}
+        />
+      )}
+    </Popover>
   );
 }
 

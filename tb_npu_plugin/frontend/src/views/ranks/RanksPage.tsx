@@ -17,13 +17,14 @@ import { Suspects } from './Suspects';
 const tableOf = (reply: RanksReply) => reply.data.table;
 
 export function RanksPage() {
-  const { group, sort, shape } = params.value;
+  const { group, sort, shape, measure } = params.value;
   // The rows of the picture stand in the order of the table, unless that shows something else.
   const { reply, error, stale } = useReply<RanksReply>('ranks', {
     ...selectionQuery(),
     group: pictured(group),
     ...(group && !pictured(group) ? {} : { sort }),
     shape,
+    measure,
     limit: 1,
   });
   if (!reply) {
