@@ -15,7 +15,7 @@ from tb_npu_plugin.backend.views.rank_measures import Measure, Measures, measure
 from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores
 from tb_npu_plugin.backend.views.rank_suspects import suspects
 
-TABLES = ("steps", "comm_ops", "comm_matrix", "kernel_summary", "operators", "memory_curve")
+TABLES = ("steps", "comm_ops", "comm_matrix", "kernel_summary", "operator_summary", "memory_curve")
 GROUPS = ("", "host", "collective")
 #: ``only=table``: the page of the table alone.
 OPTIONS = ("only",)
