@@ -216,6 +216,9 @@ def test_answers_are_bounded(job: Captures) -> None:
     for i in range(8):
         assert len(answers.rows(f"{many} r{i}")) == MOST_CELLS // 5
     assert answers._cells <= MOST_CELLS
+    assert len(answers._rows) == 4
+    long = f"SELECT repeat('x', {MOST_CELLS * 60})"
+    assert answers.rows(long) is not answers.rows(long), "a cell may be long"
     too_many = answers.rows(f"SELECT * FROM range({MOST_CELLS})")
     assert answers.rows(f"SELECT * FROM range({MOST_CELLS})") is not too_many
 
