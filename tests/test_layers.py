@@ -24,7 +24,7 @@ LAYERS = [
     ("cache", "ingest", "worker", "process", "pool"),
     ("settings", "file_state", "answers", "folds"),
     ("store",),
-    ("selection", "filters", "tables", "listed"),
+    ("ranges", "selection", "filters", "tables", "listed"),
     ("timeline",),
     ("views",),
     ("timeline_api", "ahead"),

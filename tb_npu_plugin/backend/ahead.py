@@ -55,5 +55,6 @@ def ask(store: Store) -> int:
             except (RequestError, OSError):  # gone meanwhile
                 break
             except Exception:
-                logger.exception("%s of %s cannot be made ahead", view, run)
+                if not store.closed(0.0):
+                    logger.exception("%s of %s cannot be made ahead", view, run)
     return count

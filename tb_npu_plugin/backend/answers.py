@@ -16,6 +16,8 @@ import duckdb
 T = TypeVar("T")
 #: Cells of all answers together, some 60 bytes each; a larger answer than a quarter is not kept.
 MOST_CELLS = 400_000
+#: Characters that take as much room as another cell.
+_LONG = 60
 #: Other results that are kept (:meth:`Answers.value`).
 MOST_VALUES = 256
 
@@ -36,7 +38,7 @@ class Answers:
     def __init__(self, cursor: Callable[[], duckdb.DuckDBPyConnection]) -> None:
         self._cursor = cursor
         self._lock = threading.Lock()
-        self._rows: OrderedDict[bytes, list[tuple[Any, ...]]] = OrderedDict()
+        self._rows: OrderedDict[bytes, tuple[list[tuple[Any, ...]], int]] = OrderedDict()
         self._values: OrderedDict[Any, _Made] = OrderedDict()
         self._cells = 0
 
@@ -47,17 +49,17 @@ class Answers:
         with self._lock:
             if key in self._rows:
                 self._rows.move_to_end(key)
-                return self._rows[key]
+                return self._rows[key][0]
         with closing(self._cursor()) as cursor:
             rows = cursor.execute(sql, params or []).fetchall()
         cells = _cells(rows)
         if cells <= MOST_CELLS // 4:
             with self._lock:
                 if key not in self._rows:
-                    self._rows[key] = rows
+                    self._rows[key] = (rows, cells)
                     self._cells += cells
                 while self._cells > MOST_CELLS:
-                    self._cells -= _cells(self._rows.popitem(last=False)[1])
+                    self._cells -= self._rows.popitem(last=False)[1][1]
         return rows
 
     def value(self, key: Any, version: Any, make: Callable[[], T], *, patience: float = 0.0) -> T:
@@ -84,4 +86,9 @@ class Answers:
 
 
 def _cells(rows: list[tuple[Any, ...]]) -> int:
-    return len(rows) * len(rows[0]) if rows else 1
+    """Cells, those of long texts and lists as many times as they are larger than others."""
+    return 1 + sum(
+        1 + len(cell) // _LONG if isinstance(cell, str | list) else 1
+        for row in rows
+        for cell in row
+    )

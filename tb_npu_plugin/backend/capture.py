@@ -45,7 +45,7 @@ class SourceFile:
 
     @property
     def name(self) -> str:
-        return PurePosixPath(self.rel).name
+        return self.rel.rsplit("/", 1)[-1]
 
     @property
     def whole(self) -> tuple[SourceFile, ...]:

@@ -34,9 +34,18 @@ def kernel_summary(source: str, columns: set[str]) -> str:
     )
 
 
+def operator_summary(source: str, _columns: set[str]) -> str:
+    """Calls of operators by name."""
+    return (
+        "SELECT name, count(*) AS count, sum(host_self_ns) AS host_self_ns, "
+        f"sum(device_self_ns) AS device_self_ns FROM {source} GROUP BY ALL"
+    )
+
+
 #: Table -> its summaries: name -> query over (table expression, its columns).
 TABLES: dict[str, dict[str, Callable[[str, set[str]], str]]] = {
     "kernels": {"kernel_summary": kernel_summary},
+    "operators": {"operator_summary": operator_summary},
 }
 
 

@@ -56,6 +56,15 @@ def test_kernels_without_a_type_are_told_by_name(read: Reader) -> None:
     assert found["clock_mhz"].isna().all()
 
 
+def test_operators_by_hand(read: Reader) -> None:
+    header = "Name,Host Self Duration(us),Device Self Duration(us)\n"
+    found = read(f"{header}add,1.5,2\nmul,3,\nadd,2,0.25\n", "operator_details.csv")
+    table = found.tables["operator_summary"].sort_values("name", ignore_index=True)
+    assert table["count"].tolist() == [2, 1]
+    assert table["host_self_ns"].tolist() == [3500.0, 3000.0]
+    assert table["device_self_ns"].fillna(-1).tolist() == [2250.0, -1]
+
+
 @pytest.mark.parametrize("name", ["text_level1", "text_level0", "db_level1"])
 def test_real_kernels_add_up(name: str, shared: Path, opened: Callable[[Path], Captures]) -> None:
     """Whatever form they were read from."""
@@ -73,10 +82,12 @@ def test_real_kernels_add_up(name: str, shared: Path, opened: Callable[[Path], C
     assert [r[2] for r in told] == pytest.approx([r[2] for r in rows])
 
 
-def test_every_reader_of_kernels_has_their_summary() -> None:
+def test_every_reader_of_a_table_has_its_summary() -> None:
     """A new version of it makes them read again."""
     for reader in (*readers.READERS, *readers.DERIVED):
         provided = summaries.provided(reader)
         assert ("kernels" in provided) == ("kernel_summary" in provided), reader.__name__
-        assert (summaries.version(reader) != reader.VERSION) == ("kernels" in provided)
+        assert ("operators" in provided) == ("operator_summary" in provided), reader.__name__
+        summed = bool({"kernels", "operators"} & {*provided})
+        assert (summaries.version(reader) != reader.VERSION) == summed
         assert len(set(provided)) == len(provided)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -159,6 +160,30 @@ def test_a_cleared_fold_is_made_again(job: Captures) -> None:
     assert any(entry == path.parent for entry, _, _ in job._store.cache.entries())
 
 
+def test_several_who_ask_at_once_get_the_same(job: Captures) -> None:
+    for path in entries(job):
+        shutil.rmtree(path.parent, ignore_errors=True)
+    job._store.look_again()
+    with ThreadPoolExecutor(4) as pool:
+        found = set(pool.map(lambda _: job.select().source("comm_links"), range(4)))
+    assert len(found) == 1
+    assert [path.stem for path in entries(job)] == ["comm_links"]
+
+
+def test_columns_are_those_of_the_files(job: Captures, monkeypatch: pytest.MonkeyPatch) -> None:
+    def columns(rank: str) -> list[tuple[str, str]]:
+        sel = job.select(rank=rank)
+        return [
+            row[:2]
+            for table in ("kernels", "steps", "comm_ops", "memory_curve", "l2_cache")
+            for row in sel.rows(f"DESCRIBE SELECT * FROM {sel.source(table)}")
+        ]
+
+    folded = columns("all"), columns("1-17")
+    monkeypatch.setattr(folds, "LEAST_PIECES", 10**9)
+    assert (columns("all"), columns("1-17")) == folded
+
+
 def test_a_table_as_csv(job: Captures, monkeypatch: pytest.MonkeyPatch) -> None:
     def text() -> str:
         sel = job.select()
@@ -191,6 +216,9 @@ def test_answers_are_bounded(job: Captures) -> None:
     for i in range(8):
         assert len(answers.rows(f"{many} r{i}")) == MOST_CELLS // 5
     assert answers._cells <= MOST_CELLS
+    assert len(answers._rows) == 4
+    long = f"SELECT repeat('x', {MOST_CELLS * 60})"
+    assert answers.rows(long) is not answers.rows(long), "a cell may be long"
     too_many = answers.rows(f"SELECT * FROM range({MOST_CELLS})")
     assert answers.rows(f"SELECT * FROM range({MOST_CELLS})") is not too_many
 

@@ -9,6 +9,7 @@ is not read before a view asks for its tables.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from types import ModuleType
 
 from tb_npu_plugin.backend.readers import (
@@ -75,6 +76,7 @@ DERIVED: tuple[ModuleType, ...] = (
 SOURCES = ("text", "db", "msprof", "trace", "torch", "raw")
 
 
+@lru_cache(maxsize=4096)
 def source_kind(reader: ModuleType, rel: str = "") -> str:
     """The kind of source that a reader reads in a file ``rel``, one of :data:`SOURCES`."""
     kind = str(getattr(reader, "SOURCE", "text"))
@@ -86,12 +88,13 @@ def reader_for(name: str) -> ModuleType | None:
     return next((r for r in READERS if r.matches(name)), None)
 
 
-def readers_for(name: str) -> list[ModuleType]:
+@lru_cache(maxsize=4096)
+def readers_for(name: str) -> tuple[ModuleType, ...]:
     """The reader of a file by its name, then those that derive further tables from its tables."""
     reader = reader_for(name)
     if reader is None:
-        return []
-    return [reader, *(r for r in DERIVED if reader_name(reader) == r.FROM)]
+        return ()
+    return (reader, *(r for r in DERIVED if reader_name(reader) == r.FROM))
 
 
 def reader_named(name: str) -> ModuleType:
@@ -104,6 +107,7 @@ def is_lazy(reader: ModuleType) -> bool:
     return bool(getattr(reader, "LAZY", False))
 
 
+@lru_cache(maxsize=256)
 def reader_rank(kind: str, name: str) -> tuple[int, int]:
     """What a table is taken from first: by kind of source, then by the order of the readers."""
     names = [reader_name(r) for r in (*READERS, *DERIVED)]

@@ -7,7 +7,7 @@ analysis leaves beside the captures, tells hash and name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -45,8 +45,9 @@ def group_id(full_name: str) -> str:
     return str(high << 32 | low)
 
 
-def of_metadata(metadata: Mapping[str, Any]) -> list[CommGroup]:
-    """Groups of ``parallel_group_info {full name: {group_name, global_ranks}}``."""
+def of_metadata(metadata: Mapping[str, Any], skip: Container[str] = ()) -> list[CommGroup]:
+    """Groups of ``parallel_group_info {full name: {group_name, global_ranks}}``, without the ids in
+    ``skip``."""
     info = metadata.get("parallel_group_info")
     if not isinstance(info, dict):
         return []
@@ -54,7 +55,7 @@ def of_metadata(metadata: Mapping[str, Any]) -> list[CommGroup]:
         CommGroup(group_id(str(full)), _text(group.get("group_name")),
                   _ranks(group.get("global_ranks")))
         for full, group in info.items()
-        if isinstance(group, dict)
+        if isinstance(group, dict) and group_id(str(full)) not in skip
     ]  # fmt: skip
 
 

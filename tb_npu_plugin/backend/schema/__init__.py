@@ -43,6 +43,7 @@ from tb_npu_plugin.backend.schema.operators import (
     L2_CACHE,
     OP_STATISTICS,
     OPERATOR_NESTED,
+    OPERATOR_SUMMARY,
     OPERATORS,
 )
 from tb_npu_plugin.backend.schema.steps import STEPS
@@ -69,6 +70,7 @@ __all__ = [
     "NO_ID",
     "OPERATORS",
     "OPERATOR_NESTED",
+    "OPERATOR_SUMMARY",
     "OP_STATISTICS",
     "PMU_DEFAULT_UNIT",
     "SLICES",
@@ -97,6 +99,7 @@ TABLES = {
         STEPS,
         OPERATORS,
         OPERATOR_NESTED,
+        OPERATOR_SUMMARY,
         OP_STATISTICS,
         API_STATISTICS,
         L2_CACHE,

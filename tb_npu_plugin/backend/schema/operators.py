@@ -38,6 +38,17 @@ OPERATORS = TableSchema(
     ),
 )  # fmt: skip
 
+#: Sums of operators, made when they are read.
+OPERATOR_SUMMARY = TableSchema(
+    "operator_summary",
+    (
+        Field("name", "VARCHAR", "name", "Operator", "算子"),
+        Field("count", "BIGINT", "int", "Calls", "次数"),
+        Field("host_self_ns", "DOUBLE", "duration", "Host self", "主机自身"),
+        Field("device_self_ns", "DOUBLE", "duration", "Device self", "设备自身"),
+    ),
+)
+
 #: Ordinals of operator rows that run inside an operator of the same name.
 OPERATOR_NESTED = TableSchema(
     "operator_nested", (Field("nested_row", "BIGINT", "int", "Row", "行"),)

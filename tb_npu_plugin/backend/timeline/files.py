@@ -13,9 +13,10 @@ import numpy as np
 
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.errors import RequestError
+from tb_npu_plugin.backend.ranges import Ranges, parse_ranges
 from tb_npu_plugin.backend.readers.base import end_sql as end_sql
 from tb_npu_plugin.backend.readers.base import parquet
-from tb_npu_plugin.backend.selection import Ranges, Selected, parse_ranges
+from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.slice_index import SliceIndex, open_index
 from tb_npu_plugin.backend.store import Store
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.capture import Capture
 from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.ranges import Ranges
 from tb_npu_plugin.backend.readers import SOURCES
 from tb_npu_plugin.backend.recordings import Recording
-from tb_npu_plugin.backend.selection import Ranges, Selected
+from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.wording import printable
 

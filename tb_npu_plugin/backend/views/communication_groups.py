@@ -28,9 +28,12 @@ def known_groups(sel: Selected) -> dict[str, CommGroup]:
 def _of_captures(sel: Selected) -> list[CommGroup]:
     """Every group that the captures' metadata name, once."""
     found: dict[str, CommGroup] = {}
+    complete: set[str] = set()  # the ranks of one group stand in the metadata of each of them
     for capture in sel.recording.captures:
-        for group in of_metadata(capture.info.metadata):
+        for group in of_metadata(capture.info.metadata, complete):
             _merge(found, group)
+            if found[group.id].name and found[group.id].ranks:
+                complete.add(group.id)
     return list(found.values())
 
 

@@ -93,13 +93,12 @@ def operator_note(sel: Selected) -> str:
 
 def operator_line(sel: Selected) -> str:
     """The three operators with the most device time of their own, in a sentence; "" without any."""
-    source = operators_source(sel)
+    source = sel.source("operator_summary")
     if source is None:
         return ""
     rows = sel.rows(
-        "SELECT name, sum(device_self_ns) AS total, sum(total) OVER () FROM "
-        f"(SELECT name, device_self_ns FROM {source}) GROUP BY name "
-        "ORDER BY total DESC NULLS LAST, name LIMIT 3"
+        f"SELECT name, sum(device_self_ns) AS total, sum(total) OVER () FROM {source} "
+        "GROUP BY name ORDER BY total DESC NULLS LAST, name LIMIT 3"
     )
     parts = [
         f"{name} {wording.duration(total)} ({wording.percent(wording.share(total, whole))})"

@@ -15,7 +15,7 @@ from tb_npu_plugin.backend.views.memory import memory_line
 from tb_npu_plugin.backend.views.operator import operator_line
 from tb_npu_plugin.backend.views.step import bars, step_query
 
-TABLES = ("steps", "kernel_summary", "operators", "memory_points", "comm_ops")
+TABLES = ("steps", "kernel_summary", "operator_summary", "memory_points", "comm_ops")
 TOP_KERNELS = 8
 TOP_FINDINGS = 3
 #: More bars than this and the page draws a strip; the API stays bounded.

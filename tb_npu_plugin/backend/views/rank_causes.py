@@ -30,7 +30,7 @@ def kernel_types(sel: Selected, parts: Sequence[int]) -> dict[int, dict[str, flo
 
 def host_operators(sel: Selected, parts: Sequence[int]) -> dict[int, dict[str, float]]:
     """Part -> operator -> host self time in ns over the whole capture."""
-    return _sums(sel, parts, "operators", "name", "sum(host_self_ns)", "name IS NOT NULL")
+    return _sums(sel, parts, "operator_summary", "name", "sum(host_self_ns)", "name IS NOT NULL")
 
 
 def _sums(

@@ -16,7 +16,7 @@ GROUPS = {
     "type": ("kernel_summary", ("type", "core"), "sum(count)", "sum(total_ns)", _COMPUTES),
     "shape": ("kernels", ("type", "input_shapes"), "count(*)",
               "sum(dur_ns) FILTER (dur_ns >= 0)", _COMPUTES),
-    "operator": ("operators", ("name",), "count(*)", "sum(host_self_ns)", "TRUE"),
+    "operator": ("operator_summary", ("name",), "sum(count)", "sum(host_self_ns)", "TRUE"),
 }  # fmt: skip
 
 
@@ -30,7 +30,7 @@ def differences(sel: Selected, group: str) -> Query | None:
     if source is None:
         return None
     w = sel.word
-    kernels = table != "operators"
+    kernels = table != "operator_summary"
     steps = "greatest(count(DISTINCT step), 1)" if kernels else "1"
     names = ", ".join(keys)
     ranks = f"(SELECT part, any_value(capture) AS capture, {steps} AS steps FROM {source} GROUP BY part)"

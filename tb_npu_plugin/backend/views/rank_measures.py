@@ -183,7 +183,7 @@ def _clocks(sel: Selected, found: Measures) -> None:
 
 
 def _host(sel: Selected, found: Measures) -> None:
-    source = sel.source("operators")
+    source = sel.source("operator_summary")
     if source is None:
         return
     rows = _by_part(sel, f"SELECT part, sum(host_self_ns) FROM {source} GROUP BY part")
