@@ -32,6 +32,8 @@ def known_groups(sel: Selected) -> dict[str, CommGroup]:
     for directory in {c.path.parent for c in sel.recording.captures}:
         for group in of_analysis(directory):
             found.setdefault(group.id, group)
+    for group in (g for c in sel.recording.captures for g in c.groups):
+        found.setdefault(group.id, group)
     for capture in sel.recording.captures:
         for group in of_metadata(capture.info.metadata):
             old = found.get(group.id)

@@ -64,14 +64,20 @@ def _cells(
         for source in capture.files:
             state = states.get(source.rel)
             known = source.name in capture.info.files
-            rows = max(state.rows.values(), default=0) if state and state.state == "ready" else None
+            read = state and (state.state == "ready" or state.stored)
+            rows = max(state.rows.values(), default=0) if state and read else None
+            word = words["ready"] if known or read else sel.word("not read", "不读取")
+            if state and not read:
+                left_out = any(note.code == "not-in-store" for note in state.notes)
+                word = (
+                    sel.word("not in the store", "不在存储中") if left_out else words[state.state]
+                )
             for piece in source.whole:
                 yield (
                     capture.rank, capture.name, piece.rel, piece.size,
                     state.reader if state else ("profiler_info" if known else None),
                     rows if piece is source else None,
-                    words[state.state] if state
-                    else words["ready"] if known else sel.word("not read", "不读取"),
+                    word,
                 )  # fmt: skip
 
 
