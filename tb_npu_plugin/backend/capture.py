@@ -83,6 +83,8 @@ class Capture:
     """The framework's own command that analyses the raw data."""
     groups: tuple[CommGroup, ...] = ()
     """Its communication groups by an analysis of the job, where that does not lie beside it."""
+    store: str = ""
+    """The shared store that it is shown from, where its raw files are not in the logdir."""
 
     @property
     def folder(self) -> Path:

@@ -75,10 +75,12 @@ def cluster(address: str) -> Iterator[Workers]:
     """The workers of a Dask scheduler. Raises RequestError where they cannot be used."""
     try:
         from distributed import Client
+        from distributed.comm import resolve_address
     except ImportError:
         raise RequestError(400, "no-dask", "--dask needs Dask, which is not installed.",
                            EXTRA) from None  # fmt: skip
     try:
+        resolve_address(address)  # a client of a strange one ends no sooner than after a minute
         client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, ValueError) as error:
         raise RequestError(502, "no-scheduler", f"No Dask scheduler answers at {address}: {error}",

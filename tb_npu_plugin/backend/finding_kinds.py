@@ -427,13 +427,6 @@ KINDS: dict[str, Kind] = {
          "Set TB_NPU_CACHE or --npu_cache to a writable directory."),
         ("缓存目录 {path} 不可写，改用临时目录。", "将 TB_NPU_CACHE 或 --npu_cache 设为可写目录。"),
     ),
-    "from-store": Kind(
-        "info", ("files",),
-        ("Shown from the store {store}; the raw files are not in this logdir.",
-         "Nothing to do. Views need no raw files; to open them, go to where they were recorded."),
-        ("数据来自存储 {store}；原始文件不在此 logdir 中。",
-         "无需处理：视图不需要原始文件；如需打开原始文件，请到采集所在位置查看。"),
-    ),
     "not-in-store": Kind(
         "info", _TRACE,
         ("The file is not in the store: its capture was ingested without the timeline.",

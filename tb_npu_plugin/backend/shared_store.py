@@ -108,7 +108,7 @@ class Directory:
 
     def listing(self) -> dict[str, str]:
         if not self.exists():
-            raise FileNotFoundError(f"{self.url} is gone")
+            raise FileNotFoundError(f"there is no store at {self.url}")
         found = {}
         with suppress(FileNotFoundError), os.scandir(self._descriptions) as entries:
             for entry in entries:

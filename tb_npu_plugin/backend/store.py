@@ -276,7 +276,7 @@ class Store:
 
     def _file_states(self, capture: Capture, seen: dict[str, _Seen]) -> dict[str, FileState]:
         old = self._files.get(capture.capture_id, {})
-        if str(capture.path) not in seen:
+        if capture.store:
             return self._stored_states(capture, old)
         states: dict[str, FileState] = {}
         every = ((source, r) for source in capture.files for r in readers_for(source.name))

@@ -89,11 +89,10 @@ class StoredCaptures:
                 if capture.path in self._by_path:  # two stores hold it
                     continue
                 self._by_path[capture.path] = place, description
-                note = Note("from-store", None, None, {"store": place.store.url})
                 run = capture.run
                 if place.name:
                     run = place.name if run == "." else f"{place.name}/{run}"
-                self.captures.append(replace(capture, run=run, notes=(*capture.notes, note)))
+                self.captures.append(replace(capture, run=run, store=place.store.url))
 
     def states(self, capture: Capture) -> dict[str, FileState]:
         """The states of a capture's files; of one of :attr:`captures`."""

@@ -11,6 +11,7 @@ from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
 from tb_npu_plugin.backend.views.other_files import file_query, other_files
+from tb_npu_plugin.backend.wording import printable
 
 GROUPS: tuple[str, ...] = ("",)
 #: ``file``: show the rows of this file, which no other view is made of.
@@ -22,7 +23,7 @@ def files(sel: Selected, request: TableRequest) -> results.Files:
     query = files_query(sel)
     table = page(sel.store, query, request) if query else empty_table(())
     return results.Files(
-        table, settings(sel.captures[0]), sel.options.get("file", ""), other_files(sel)
+        table, settings(sel.captures[0], sel), sel.options.get("file", ""), other_files(sel)
     )
 
 
@@ -98,9 +99,13 @@ def _row(
     )
 
 
-def settings(capture: Capture) -> list[results.Fact]:
+def settings(capture: Capture, sel: Selected) -> list[results.Fact]:
     """The profiler's configuration and metadata, flattened to ``a.b.c`` keys."""
     facts: list[results.Fact] = []
+    if capture.store:
+        note = sel.word("the raw files are not in this logdir", "原始文件不在此 logdir 中")
+        facts.append(results.Fact("store", sel.word("Shown from the store", "数据来自存储"),
+                                  printable(capture.store), note))  # fmt: skip
 
     def add(prefix: str, value: Any) -> None:
         if isinstance(value, dict):
