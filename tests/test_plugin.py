@@ -160,7 +160,7 @@ def test_a_store_is_shown_without_raw_files(
     tracks = [t["id"] for t in found.get(f"{PLUGIN}/timeline")["data"]["tracks"]]
     assert tracks
     files = found.get(f"{PLUGIN}/files")["data"]
-    assert set(files["table"]["values"]["state"]) == {"read"}
+    assert set(files["table"]["values"]["state"]) == {"read", "not read"}, "those without a reader"
     assert str(store) in files["settings"][0]["value"]
     codes = [f["code"] for f in found.get(f"{PLUGIN}/health")["data"]["findings"]]
     assert not {"store-unreachable", "file-unreadable", "not-in-store"} & set(codes)
