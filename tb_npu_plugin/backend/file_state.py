@@ -31,7 +31,7 @@ LAZY_BYTES = 32 << 20
 PACKING = 12
 
 
-@dataclass
+@dataclass(slots=True)
 class FileState:
     """One file of one capture and its tables in the cache (table -> Parquet file). ``path``: empty
     where the file is not here, but read into a store."""
@@ -80,7 +80,7 @@ class FileState:
 
 
 def state_of(
-    capture: Capture, source: SourceFile, reader: ModuleType, origin: FileState | None
+    capture: Capture, source: SourceFile, reader: ModuleType, origin: FileState | None, path: Path
 ) -> FileState:
     """The state of a file that nothing has been read of; its fingerprint is not known yet."""
     name = reader_name(reader)
@@ -88,7 +88,7 @@ def state_of(
     return FileState(
         capture.capture_id,
         source,
-        capture.folder / source.rel,
+        path,
         name,
         "",
         provides=reader.TABLES,
@@ -103,7 +103,7 @@ def file_state(
     capture: Capture, source: SourceFile, reader: ModuleType, origin: FileState | None
 ) -> FileState:
     """The same with its fingerprint; ``failed``, with the finding, where it cannot be opened."""
-    state = state_of(capture, source, reader, origin)
+    state = state_of(capture, source, reader, origin, capture.folder / source.rel)
     try:
         state.fingerprint = combined(
             fingerprint(

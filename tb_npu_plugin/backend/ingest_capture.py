@@ -23,10 +23,10 @@ from tb_npu_plugin.backend.description import (
     encode,
 )
 from tb_npu_plugin.backend.discovery import Found
-from tb_npu_plugin.backend.file_state import FileState, file_state, job_of, state_of
+from tb_npu_plugin.backend.file_state import FileState, file_state, job_of
 from tb_npu_plugin.backend.findings import render
 from tb_npu_plugin.backend.ingest import ingest
-from tb_npu_plugin.backend.readers import readers_for
+from tb_npu_plugin.backend.readers import reader_name, readers_for, source_kind
 from tb_npu_plugin.backend.readers.communication_group import of_analysis
 from tb_npu_plugin.backend.shared_store import Directory, SharedStore, fetch, open_store
 
@@ -147,15 +147,14 @@ class _Reading:
 
     def files(self, capture: Capture) -> list[StoredFile]:
         """Every file with each of its readers; what is derived after its origin, if that is there."""
-        states = [
-            (state_of(capture, source, reader, None), source, reader)
-            for source in capture.files
-            for reader in readers_for(source.name)
-        ]
-        enough = any(s.kind in _ENOUGH and s.reader != "other" for s, _, _ in states)
+        every = [(s, reader) for s in capture.files for reader in readers_for(s.name)]
+        enough = any(
+            source_kind(reader, source.rel) in _ENOUGH and reader_name(reader) != "other"
+            for source, reader in every
+        )
         found: list[StoredFile] = []
         origins: dict[str, tuple[FileState, Ingested | None]] = {}
-        for _, source, reader in states:
+        for source, reader in every:
             origin, gave = origins.get(source.rel, (None, None))
             if origin and not (gave and gave.tables):
                 continue

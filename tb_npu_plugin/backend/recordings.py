@@ -71,30 +71,29 @@ def _near(a: Capture, b: Capture) -> bool:
 
 def recordings(captures: list[Capture]) -> list[Recording]:
     """Group the captures of one run: at most one per rank, windows overlapping; newest first."""
-    groups: list[list[Capture]] = []
+    groups: list[_Group] = []
     timed = [c for c in captures if c.info.start_ns is not None and c.info.end_ns is not None]
     untimed = [c for c in captures if c.info.start_ns is None or c.info.end_ns is None]
     for capture in sorted(timed, key=lambda c: (c.info.start_ns or 0, c.name)):
         for group in reversed(groups):
-            if _together(group[0], capture) and not _has_process(group, capture):
-                group.append(capture)
+            if _together(group.captures[0], capture) and group.add(capture):
                 break
         else:
-            groups.append([capture])
+            groups.append(_Group(capture))
     # Without times: the k-th capture of each rank belongs to the k-th recording.
-    kth: list[list[Capture]] = []
+    kth: list[_Group] = []
     for capture in sorted(untimed, key=lambda c: (_named_time(c), c.name)):
         for group in kth:
-            if not _has_process(group, capture):
-                group.append(capture)
+            if group.add(capture):
                 break
         else:
-            kth.append([capture])
-    ordered = sorted(groups + kth, key=lambda g: _sort_time(g[0]), reverse=True)
+            kth.append(_Group(capture))
+    ordered = [group.captures for group in groups + kth]
+    ordered.sort(key=lambda members: _sort_time(members[0]), reverse=True)
     result: list[Recording] = []
     used: dict[str, int] = {}
-    for group in reversed(ordered):  # oldest first, so that a newer one never renames an older one
-        recording = _recording(group)
+    for members in reversed(ordered):  # oldest first, so that a newer one never renames an older
+        recording = _recording(members)
         n = used[recording.recording] = used.get(recording.recording, 0) + 1
         if n > 1:
             recording = replace(recording, recording=f"{recording.recording}.{n}")
@@ -102,11 +101,22 @@ def recordings(captures: list[Capture]) -> list[Recording]:
     return result[::-1]
 
 
-def _has_process(group: list[Capture], capture: Capture) -> bool:
-    """The group holds a capture of this rank, or of this worker where the rank is unknown."""
-    if capture.rank is None:
-        return any(c.rank is None and c.worker == capture.worker for c in group)
-    return any(c.rank == capture.rank for c in group)
+class _Group:
+    """Captures of processes that differ: by rank, or by worker where that is unknown."""
+
+    def __init__(self, first: Capture) -> None:
+        self.captures: list[Capture] = []
+        self._processes: set[int | str] = set()
+        self.add(first)
+
+    def add(self, capture: Capture) -> bool:
+        """Take the capture, unless one of its process is there."""
+        process = capture.worker if capture.rank is None else capture.rank
+        if process in self._processes:
+            return False
+        self._processes.add(process)
+        self.captures.append(capture)
+        return True
 
 
 def _named_time(capture: Capture) -> str:

@@ -20,6 +20,8 @@ from tb_npu_plugin.backend.shared_store import SharedStore, local_path, open_sto
 logger = logging.getLogger(__name__)
 
 _READERS = {reader_name(reader): reader for reader in (*READERS, *DERIVED)}
+#: The path of files that are not here.
+_NOWHERE = Path()
 #: A store behind a URL is listed again no sooner than after this time.
 REMOTE_SECONDS = 30.0
 
@@ -103,8 +105,8 @@ class StoredCaptures:
             origin = states.get(file.source.rel) if file.origin else None
             if reader is None:  # of a later version
                 continue
-            state = state_of(capture, file.source, reader, origin)
-            state.path, state.fingerprint = Path(), file.fingerprint
+            state = state_of(capture, file.source, reader, origin, _NOWHERE)
+            state.fingerprint = file.fingerprint
             if file.done is None:
                 state.state, state.notes = "failed", [Note("not-in-store", file.source.rel)]
             elif file.version != reader.VERSION:
@@ -143,7 +145,8 @@ def _take(state: FileState, done: Ingested, entry: str, *, local: bool) -> None:
     """In place where the entry lies in a directory, else when a view asks for its tables."""
     state.store, state.rows, state.notes = entry, dict(done.tables), list(done.notes)
     if local:
-        state.tables = {table: Path(entry, f"{table}.parquet") for table in done.tables}
+        folder = Path(entry)
+        state.tables = {table: folder / f"{table}.parquet" for table in done.tables}
         state.state, state.progress = "ready", 1.0
     else:
         state.state, state.lazy, state.provides = "waiting", True, tuple(done.tables)
