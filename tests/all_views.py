@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +60,23 @@ def all_views(
 
 
 def _comparable(value: Any) -> Any:
-    """Without the version of the store; sums to nine digits, for threads add in any order. That the
-    raw files are not here is a fact among the settings."""
+    """Without the version of the store; that the raw files are not here is a fact among settings."""
     if isinstance(value, dict):
         return {k: _comparable(v) for k, v in value.items() if k != "version"}
     if isinstance(value, list):
         facts = [v for v in value if not (isinstance(v, dict) and v.get("key") == "store")]
         return [_comparable(v) for v in facts]
-    return float(f"{value:.9g}") if isinstance(value, float) else value
+    return value
+
+
+def differences(one: Any, other: Any, place: str = "") -> list[str]:
+    """Where two replies differ; by more than what adding in another order makes of a sum."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        pairs = [(f"{place}.{k}", one.get(k), other.get(k)) for k in {**one, **other}]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = [(f"{place}[{i}]", a, b) for i, (a, b) in enumerate(zip(one, other, strict=True))]
+    elif isinstance(one, float) and isinstance(other, float):
+        return [] if math.isclose(one, other, rel_tol=1e-9) else [f"{place}: {one} {other}"]
+    else:
+        return [] if one == other else [f"{place}: {one} {other}"]
+    return [d for where, a, b in pairs for d in differences(a, b, where)]

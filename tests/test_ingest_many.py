@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from all_views import all_views
+from all_views import all_views, differences
 from small_captures import KERNELS, OUTPUT, STEPS, info, write_capture
 
 from tb_npu_plugin.backend import ingest_many as ingest_many_module
@@ -148,8 +148,8 @@ def test_every_view_is_the_same_without_the_raw_files(
         monkeypatch.setenv("TB_NPU_STORE", f"local://{place}")
         shown = tmp_path / "empty"
         shown.mkdir()
-    assert all_views(shown, tmp_path / "other", groups=True) == expected[0]
-    assert all_views(shown, tmp_path / "other", "trace") == expected[1]
+    assert not differences(all_views(shown, tmp_path / "other", groups=True), expected[0])
+    assert not differences(all_views(shown, tmp_path / "other", "trace"), expected[1])
     assert below(place) == before, "who looks writes nothing there"
 
 
@@ -161,7 +161,7 @@ def test_real_captures(shared: Path, address: str, tmp_path: Path) -> None:
     # Where they were recorded means nothing to whoever has the store.
     for file in (place / "v1/descriptions").iterdir():
         file.write_text(file.read_text().replace(str(shared), "/gone"))
-    assert all_views(place, tmp_path / "other", runs=runs) == expected
+    assert not differences(all_views(place, tmp_path / "other", runs=runs), expected)
 
 
 def test_the_job_s_groups_come_along(tmp_path: Path, opened: Callable[..., Store]) -> None:
