@@ -30,6 +30,8 @@ from tb_npu_plugin.reports import plain_csv, print_json
 
 #: Where there is no terminal, how far it is is told so often.
 LOG_SECONDS = 10.0
+#: Captures that failed are listed one by one up to so many; the same command tries them all.
+SHOWN = 20
 _COLUMNS = ("run", "name", "rank", "state", "files", "files_there", "files_left", "read_bytes",
             "written_bytes", "seconds", "cpu_s", "peak_bytes", "host")  # fmt: skip
 
@@ -190,11 +192,15 @@ def _report(
         out.print(Text(line), soft_wrap=True)
     for path in found.denied:
         out.print(Text(f"✖ {printable(path)}: permission denied", style="red"), soft_wrap=True)
-    for o in failed:
+    for o in failed[:SHOWN]:
         out.print(Text(f"✖ {printable(o.run)}/{printable(o.name)}", style="red"), soft_wrap=True)
         for error in o.errors:
             out.print(Text(f"  {printable(error)}"), soft_wrap=True)
         out.print(Text(f"  → {wanted.retry(o)}", style="dim"), soft_wrap=True)
+    if len(failed) > SHOWN:
+        out.print(Text(f"… and {len(failed) - SHOWN} more"), soft_wrap=True)
+        out.print(Text(f"  → {wanted.command(wanted.logdir, wanted.name)}", style="dim"),
+                  soft_wrap=True)  # fmt: skip
     if wanted.store and not missing:
         out.print(Text(_look(place)), soft_wrap=True)
 

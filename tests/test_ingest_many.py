@@ -309,6 +309,16 @@ def test_a_process_of_a_cluster_dies(tmp_path: Path, address: str) -> None:
     assert [o.state for o in found] == ["read", "read", "read"]
 
 
+def test_a_cluster_that_is_gone_is_a_failure_of_each(tmp_path: Path, address: str) -> None:
+    distributed = pytest.importorskip("distributed")
+    work = tasks(small(tmp_path / "runs", "a", "b"), tmp_path / "store")
+    with distributed.Client(address, set_as_default=False) as client:
+        workers = Workers(lambda _: client.get_executor(pure=False), 2, 99)
+    found = ingest_many(work, workers, quiet)
+    assert [(o.name, o.state) for o in found] == [("a", "failed"), ("b", "failed")]
+    assert all(o.errors for o in found)
+
+
 def test_without_a_store_nothing_is_tried_for_ever(tmp_path: Path) -> None:
     work = tasks(small(tmp_path / "runs", *map(str, range(30))), tmp_path / "store")
     shutil.rmtree(tmp_path / "store")

@@ -70,6 +70,10 @@ def _together(tasks: list[Task], workers: Workers, read: Read) -> Iterator[tuple
                     if not flight:
                         executor = None
                     break
+                except Exception as error:  # the cluster is gone
+                    index = waiting.popleft()
+                    yield index, _failed(tasks[index], error)
+                    continue
                 flight[future] = waiting.popleft()
                 future.add_done_callback(ready.put)
             if not flight:
@@ -93,7 +97,7 @@ def _alone(task: Task, workers: Workers, read: Read, outcome: Outcome) -> Outcom
             future = executor.submit(read, task)
             _error(future)
             outcome = _outcome(future, task)
-        except RuntimeError as error:  # the cluster is gone
+        except Exception as error:  # the cluster is gone
             return _failed(task, error)
         finally:
             _end(executor)
