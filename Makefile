@@ -73,7 +73,8 @@ $(OLDEST)/.installed: pyproject.toml setup.py
 	python3.11 -m venv $(OLDEST)
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(OLDEST)/bin/python -m pip install --quiet \
 		'setuptools<82' wheel tensorboard==2.16.2 'protobuf<5' pandas==2.3.3 'numpy<2' duckdb==1.4.5 \
-		msgspec==0.21.1 typer rich platformdirs filelock pytest pytest-xdist hypothesis psutil
+		msgspec==0.21.1 typer rich platformdirs filelock pytest pytest-xdist hypothesis psutil \
+		distributed==2024.8.0 fsspec==2024.2.0
 	PIP_DISABLE_PIP_VERSION_CHECK=1 $(OLDEST)/bin/python -m pip install --quiet --no-deps \
 		--editable .
 	touch $@
@@ -82,7 +83,7 @@ test-oldest: $(OLDEST)/.installed static
 	$(OLDEST)/bin/python -m pytest -n 2 -m 'not slow' tests/readers/test_csv_file.py \
 		tests/readers/test_kernel_details.py tests/readers/test_step_trace_time.py \
 		tests/readers/test_operator_details.py tests/views tests/test_store.py tests/test_tables.py \
-		tests/test_frames.py tests/test_plugin.py
+		tests/test_frames.py tests/test_plugin.py tests/test_ingest_many.py
 
 bench: $(VENV)/.test static
 	$(BIN)/python benchmarks/first_paint.py

@@ -178,6 +178,61 @@ def check(
 
 
 @app.command()
+def ingest(
+    path: Logdir,
+    store: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR_OR_URL",
+            help="A store that others read, e.g. s3://bucket/cache "
+            "(default: this machine's cache).",
+            show_default=False,
+        ),
+    ] = None,
+    dask: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Read on this Dask cluster: tcp://scheduler:8786.",
+            show_default=False,
+        ),
+    ] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Processes, without --dask (default: $TB_NPU_WORKERS, else one for each core).",
+            show_default=False,
+        ),
+    ] = None,
+    timeline: Annotated[
+        bool,
+        typer.Option(help="Also read traces of captures whose other views need none."),
+    ] = True,
+    name: Annotated[
+        str, typer.Option(help="Prefix of the runs, to keep several logdirs in one store apart.")
+    ] = "",
+    format: Format = Format.table,
+    cache: CacheOption = None,
+) -> None:
+    """Read every capture below PATH ahead of time, on all cores or on a cluster.
+
+    What is there already is not read again, so the same command goes on after whatever stopped it.
+    Look at a store with `tensorboard --logdir DIR`, or TB_NPU_STORE=URL and any logdir.
+    """  # fmt: skip
+    from tb_npu_plugin.ingest_command import Wanted, ingest_logdir
+
+    if dask and not store:
+        raise typer.BadParameter("--dask needs a --store that every worker reaches")
+    if dask and workers:
+        raise typer.BadParameter("with --dask the cluster decides how many workers there are")
+    if store and cache:
+        raise typer.BadParameter("use --store or --cache: a store is a cache")
+    wanted = Wanted(path, store, cache, dask, workers, timeline, name)
+    raise typer.Exit(ingest_logdir(wanted, format.value, out))
+
+
+@app.command()
 def sample(
     path: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to write to.")],
     ranks: Annotated[int, typer.Option(min=1)] = 2,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,6 +17,9 @@ from typing import Any
 
 import pytest
 from small_captures import KERNELS, OUTPUT, STEPS, info, write_capture
+
+from tb_npu_plugin.cli import main
+from tb_npu_plugin.sample import write_sample
 
 START_SECONDS = 90
 PLUGIN = "data/plugin/npu_profiler"
@@ -133,6 +137,34 @@ def test_logdir_spec_names_runs_and_path_prefix_moves_everything(
     assert found.get(f"{PLUGIN}/step?run=second")["data"]["table"]["total"] == 1
     assert list((tmp_path / "own").rglob("done.json"))
     assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_a_store_is_shown_without_raw_files(
+    board: Callable[..., Board], tmp_path: Path, remote: bool
+) -> None:
+    logdir, store = tmp_path / "runs", tmp_path / "store"
+    write_sample(logdir / "job", ranks=2, steps=2, kernels_per_step=20)
+    with pytest.raises(SystemExit, match="0"):
+        main(["ingest", str(logdir), "--store", str(store), "--workers", "1"])
+    shutil.rmtree(logdir)
+    (tmp_path / "empty").mkdir()
+    before = f"import os; os.environ['TB_NPU_STORE'] = 'local://{store}'" if remote else ""
+    found = board("--logdir", str(tmp_path / "empty" if remote else store), before=before)
+    captures = found.until(f"{PLUGIN}/captures", lambda answer: answer["data"]["runs"])
+    (recording,) = captures["data"]["runs"][0]["recordings"]
+    assert [c["state"] for c in recording["captures"]] == ["ready", "ready"]
+    for route in ("overview", "step", "kernel", "ranks", "timeline", "files"):
+        reply = found.until(f"{PLUGIN}/{route}", lambda r: r["meta"]["state"] == "ready")
+        assert reply["data"], route
+    tracks = [t["id"] for t in found.get(f"{PLUGIN}/timeline")["data"]["tracks"]]
+    assert tracks
+    files = found.get(f"{PLUGIN}/files")["data"]
+    assert set(files["table"]["values"]["state"]) == {"read", "not read"}, "those without a reader"
+    assert str(store) in files["settings"][0]["value"]
+    codes = [f["code"] for f in found.get(f"{PLUGIN}/health")["data"]["findings"]]
+    assert not {"store-unreachable", "file-unreadable", "not-in-store"} & set(codes)
+    assert "Traceback" not in found.log
 
 
 def test_a_missing_dependency_does_not_stop_tensorboard(

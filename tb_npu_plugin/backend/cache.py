@@ -12,6 +12,7 @@ import os
 import shutil
 import tempfile
 import time
+import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import lru_cache
@@ -21,6 +22,7 @@ import filelock
 import msgspec
 import platformdirs
 
+from tb_npu_plugin.backend.discovery import STORE_MARK
 from tb_npu_plugin.backend.findings import Note
 
 logger = logging.getLogger(__name__)
@@ -50,11 +52,14 @@ class Cache:
         ).expanduser()
         self.wanted = wanted
         self.temporary = False
+        #: Of directories: a user's own cache is private, a store is as open as the umask allows.
+        self.mode = 0o777 if (wanted / STORE_MARK).exists() else 0o700
         try:
-            self.root = _prepare(wanted / LAYOUT)
+            self.root = _prepare(wanted / LAYOUT, self.mode)
         except (OSError, UnicodeEncodeError):
             self.temporary = True
-            self.root = _prepare(Path(tempfile.mkdtemp(prefix="tb-npu-cache-")) / LAYOUT)
+            temporary = Path(tempfile.mkdtemp(prefix="tb-npu-cache-"))
+            self.root = _prepare(temporary / LAYOUT, self.mode)
         self.limit_bytes = _limit()
 
     def entry(self, capture_id: str, fingerprint: str) -> Path:
@@ -82,7 +87,7 @@ class Cache:
     def scratch(self) -> Path:
         """A new private directory inside the cache; the caller removes it."""
         base = self.root / "scratch"
-        base.mkdir(mode=0o700, exist_ok=True)
+        base.mkdir(mode=self.mode, exist_ok=True)
         return Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=base))
 
     @contextmanager
@@ -94,13 +99,14 @@ class Cache:
         Only one process writes an entry; the others wait, then find it.
         """
         entry = self.entry(capture_id, fingerprint)
-        entry.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        entry.parent.mkdir(parents=True, exist_ok=True, mode=self.mode)
         with self._lock(capture_id, fingerprint):
             found = self.load(capture_id, fingerprint)
             if found is not None:
                 yield found, None
                 return
-            temp = Path(tempfile.mkdtemp(prefix=".tmp-", dir=entry.parent))
+            temp = entry.parent / f".tmp-{uuid.uuid4().hex}"
+            temp.mkdir(mode=self.mode)
             try:
                 yield None, temp
                 if temp.exists():
@@ -111,7 +117,7 @@ class Cache:
 
     def _lock(self, capture_id: str, fingerprint: str) -> filelock.BaseFileLock:
         locks = self.root / "locks"
-        locks.mkdir(mode=0o700, exist_ok=True)
+        locks.mkdir(mode=self.mode, exist_ok=True)
         path = locks / f"{capture_id}-{fingerprint}.lock"
         return filelock.FileLock(path) if _has_flock(locks) else filelock.SoftFileLock(path, 600)
 
@@ -172,9 +178,9 @@ def _limit() -> int:
         return DEFAULT_LIMIT_BYTES
 
 
-def _prepare(path: Path) -> Path:
+def _prepare(path: Path, mode: int) -> Path:
     str(path).encode()  # the database needs paths that are text
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path.mkdir(parents=True, exist_ok=True, mode=mode)
     with tempfile.TemporaryFile(dir=path):
         pass
     return path

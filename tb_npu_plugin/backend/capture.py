@@ -17,6 +17,7 @@ from tb_npu_plugin.backend.capture_notes import (
 from tb_npu_plugin.backend.discovery import OUTPUT, Found, unpacked
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import manifest, parser_logs, profiler_info, torch_info
+from tb_npu_plugin.backend.readers.communication_group import CommGroup
 from tb_npu_plugin.backend.readers.db_file import LOGS
 from tb_npu_plugin.backend.readers.db_identity import NAME
 from tb_npu_plugin.backend.readers.manifest import Manifest
@@ -80,6 +81,10 @@ class Capture:
     """``torch_npu`` or ``mindspore``; "" where neither recorded it."""
     analysis: str = ""
     """The framework's own command that analyses the raw data."""
+    groups: tuple[CommGroup, ...] = ()
+    """Its communication groups by an analysis of the job, where that does not lie beside it."""
+    store: str = ""
+    """The shared store that it is shown from, where its raw files are not in the logdir."""
 
     @property
     def folder(self) -> Path:

@@ -17,6 +17,8 @@ from tb_npu_plugin.backend.readers import manifest, msprof_files
 from tb_npu_plugin.backend.wording import printable
 
 OUTPUT = "ASCEND_PROFILER_OUTPUT"
+#: Marks a shared store of captures that were read already; there is nothing to search in it.
+STORE_MARK = "store.json"
 MAX_DEPTH = 40
 MAX_DIRECTORIES = 200_000
 _MAX_MANIFEST = 16 << 20
@@ -67,11 +69,13 @@ class Found:
 
 @dataclass
 class Scan:
-    """Result of one scan: captures, and how many directories were read."""
+    """Result of one scan: captures, and how many directories were read. ``stores``: (path, name of
+    the root) of shared stores."""
 
     found: list[Found] = field(default_factory=list)
     directories: int = 0
     denied: list[str] = field(default_factory=list)
+    stores: list[tuple[Path, str]] = field(default_factory=list)
 
 
 def parse_logdir_spec(spec: str) -> list[Root]:
@@ -129,6 +133,9 @@ def _walk(
     folders = {e.name: e for e in entries if _is_dir(e)}
     files = [e for e in entries if e.name not in folders]
     names = {e.name for e in files}
+    if STORE_MARK in names and "v1" in folders:
+        result.stores.append((path, root.name))
+        return
     is_output = (
         path.name == OUTPUT
         or any(unpacked(name) in _OUTPUT_FILES for name in names)

@@ -5,12 +5,22 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import Literal
 
-from tb_npu_plugin.backend.capture import SourceFile
+from tb_npu_plugin.backend import summaries
+from tb_npu_plugin.backend.cache import Cache, combined, fingerprint
+from tb_npu_plugin.backend.capture import Capture, SourceFile
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.ingest import Job
-from tb_npu_plugin.backend.readers import SOURCES
+from tb_npu_plugin.backend.readers import (
+    SOURCES,
+    is_lazy,
+    reader_name,
+    reader_rank,
+    source_kind,
+)
+from tb_npu_plugin.backend.readers.profiler_info import permission_note
 
 #: Findings of a file that lost some of its rows.
 DAMAGE = ("file-cut", "pack-cut", "json-cut", "database-cut", "database-damaged")
@@ -22,9 +32,10 @@ LAZY_BYTES = 32 << 20
 PACKING = 12
 
 
-@dataclass
+@dataclass(slots=True)
 class FileState:
-    """One file of one capture and its tables in the cache (table -> Parquet file)."""
+    """One file of one capture and its tables in the cache (table -> Parquet file). ``path``: empty
+    where the file is not here, but read into a store."""
 
     capture_id: str
     source: SourceFile
@@ -45,6 +56,8 @@ class FileState:
     """The state of the same file whose tables these are derived from, if they are."""
     job: Job | None = None
     cancelled: bool = False
+    store: str = ""
+    """Where its entry lies in a shared store, which is then read in the file's place."""
 
     @property
     def more(self) -> tuple[tuple[bytes, str], ...]:
@@ -53,13 +66,68 @@ class FileState:
         return tuple((os.fsencode(f"{folder}{f.rel}"), f.rel) for f in self.source.more)
 
     def lacks(self, table: str) -> bool:
-        """Read, and without any row of ``table``."""
-        return self.state == "ready" and not self.rows.get(table)
+        """Read, here or into a store, and without any row of ``table``."""
+        return (self.state == "ready" or bool(self.store)) and not self.rows.get(table)
+
+    @property
+    def stored(self) -> bool:
+        """Read into a store; its tables are fetched when a view asks."""
+        return bool(self.store) and self.state == "waiting"
 
     @property
     def damaged(self) -> bool:
         """Read, and known to hold less than was written."""
         return any(note.code in DAMAGE for note in self.notes)
+
+
+def state_of(
+    capture: Capture, source: SourceFile, reader: ModuleType, origin: FileState | None, path: Path
+) -> FileState:
+    """The state of a file that nothing has been read of; its fingerprint is not known yet."""
+    name = reader_name(reader)
+    kind = source_kind(reader, source.rel)
+    return FileState(
+        capture.capture_id,
+        source,
+        path,
+        name,
+        "",
+        provides=summaries.provided(reader),
+        kind=kind,
+        order=reader_rank(kind, name)[1],
+        lazy=is_lazy(reader) or hasattr(reader, "FROM"),
+        origin=origin,
+    )
+
+
+def file_state(
+    capture: Capture, source: SourceFile, reader: ModuleType, origin: FileState | None
+) -> FileState:
+    """The same with its fingerprint; ``failed``, with the finding, where it cannot be opened."""
+    state = state_of(capture, source, reader, origin, capture.folder / source.rel)
+    version = summaries.version(reader)
+    try:
+        state.fingerprint = combined(
+            fingerprint(capture.folder / f.rel, f.rel, f.size, f.mtime_ns, state.reader, version)
+            for f in source.whole
+        )
+    except OSError as error:
+        state.state = "failed"
+        denied = isinstance(error, PermissionError)
+        state.notes = [
+            permission_note(state.path, source.rel) if denied
+            else Note("file-unreadable", source.rel, None, {"error": str(error)})
+        ]  # fmt: skip
+    return state
+
+
+def job_of(state: FileState, cache: Cache, memory: str, threads: int) -> Job:
+    """What a reading process is told."""
+    return Job(
+        state.capture_id, os.fsencode(state.path), state.source.rel, state.reader,
+        state.fingerprint, state.source.bytes, str(cache.root.parent), memory, threads,
+        state.origin.fingerprint if state.origin else "", state.more, state.store,
+    )  # fmt: skip
 
 
 def place(

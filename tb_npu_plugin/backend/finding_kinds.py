@@ -427,6 +427,26 @@ KINDS: dict[str, Kind] = {
          "Set TB_NPU_CACHE or --npu_cache to a writable directory."),
         ("缓存目录 {path} 不可写，改用临时目录。", "将 TB_NPU_CACHE 或 --npu_cache 设为可写目录。"),
     ),
+    "not-in-store": Kind(
+        "info", _TRACE,
+        ("The file is not in the store: its capture was ingested without the timeline.",
+         "Where the raw files are: tb-npu ingest LOGDIR --store STORE, without --no-timeline."),
+        ("该文件不在存储中：入库时未包含时间线。",
+         "在原始文件所在位置执行：tb-npu ingest LOGDIR --store STORE（不带 --no-timeline）。"),
+    ),
+    "store-outdated": Kind(
+        "error", ("files",),
+        ("The store holds it as version {version} read it, which this version cannot show.",
+         "Where the raw files are: tb-npu ingest LOGDIR --store STORE; or use that version."),
+        ("存储中的内容由版本 {version} 读取，当前版本无法显示。",
+         "在原始文件所在位置执行：tb-npu ingest LOGDIR --store STORE；或使用该版本。"),
+    ),
+    "store-unreachable": Kind(
+        "error", ("files",),
+        ("The store {store} cannot be read: {error}",
+         "Check its address, the network and the credentials; it is tried again meanwhile."),
+        ("无法读取存储 {store}：{error}", "请检查其地址、网络与凭据；程序会继续重试。"),
+    ),
     "memory-not-recorded": Kind(
         "info", ("memory",),
         ("No memory was recorded{why}: there is neither operator_memory.csv nor memory_record.csv.",

@@ -21,6 +21,7 @@ from tb_npu_plugin.backend.readers import reader_named
 from tb_npu_plugin.backend.readers.base import Rows, Source, parquet
 from tb_npu_plugin.backend.readers.csv_file import Unreadable, quote
 from tb_npu_plugin.backend.readers.profiler_info import permission_note
+from tb_npu_plugin.backend.shared_store import fetch
 
 #: Tables published before their file is read in full lie beside the entry under this suffix.
 EARLY = ".early"
@@ -45,6 +46,8 @@ class Job(msgspec.Struct, frozen=True):
     """Fingerprint of the entry that the reader derives its tables from, if it does (``FROM``)."""
     more: tuple[tuple[bytes, str], ...] = ()
     """(path, rel) of files that are read with it."""
+    store: str = ""
+    """The entry in a shared store that is taken in the file's place."""
 
 
 def ingest(
@@ -62,6 +65,12 @@ def ingest(
     where ``cancelled`` says so after the file was read or given up.
     """
     cache = _cache(job.cache)
+    if job.store:
+        try:
+            return fetch(job.store, cache, job.capture_id, job.fingerprint)
+        except Exception as error:  # of whichever package speaks the store's protocol
+            if not Path(os.fsdecode(job.path)).is_file():
+                return _unfetched(job, error)
     if job.origin:
         origin = reader_named(job.reader).FROM
         first = msgspec.structs.replace(job, reader=origin, fingerprint=job.origin, origin="")
@@ -75,6 +84,11 @@ def ingest(
             _cache.cache_clear()
             cache = _cache(job.cache)
     raise AssertionError
+
+
+def _unfetched(job: Job, error: Exception) -> Ingested:
+    note = Note("store-unreachable", job.rel, None, {"store": job.store, "error": str(error)[:300]})
+    return Ingested(job.reader, {}, [note], 0.0, str(error) or type(error).__name__)
 
 
 @lru_cache(maxsize=1)

@@ -74,54 +74,65 @@ def recordings(captures: list[Capture]) -> list[Recording]:
 
     Copies of captures come after those they were copied from, so that the whole job is the newest.
     """
-    groups: list[list[Capture]] = []
-    copied: dict[int, list[Capture]] = {}
+    groups: list[_Group] = []
     timed = [c for c in captures if c.info.start_ns is not None and c.info.end_ns is not None]
     untimed = [c for c in captures if c.info.start_ns is None or c.info.end_ns is None]
     for capture in sorted(timed, key=lambda c: (c.info.start_ns or 0, c.name)):
-        near = [g for g in reversed(groups) if _together(g[0], capture)]
-        fits = [g for g in near if not _has_process(g, capture)]
-        if fits:  # copies keep to themselves
-            next((g for g in fits if id(g) not in copied), fits[0]).append(capture)
+        near = [g for g in reversed(groups) if _together(g.captures[0], capture)]
+        # Copies keep to themselves: what fits the job as well belongs to it.
+        near.sort(key=lambda g: g.original is not None)
+        if any(group.add(capture) for group in near):
             continue
-        groups.append([capture])
-        original = next((g for g in near if _has_copy(g, capture)), None)
-        if original is not None:
-            copied[id(groups[-1])] = copied.get(id(original), original)
+        copied = next((g for g in near if g.has_copy(capture)), None)
+        groups.append(_Group(capture, copied and (copied.original or copied)))
     # Without times: the k-th capture of each rank belongs to the k-th recording.
-    kth: list[list[Capture]] = []
+    kth: list[_Group] = []
     for capture in sorted(untimed, key=lambda c: (_named_time(c), c.name)):
         for group in kth:
-            if not _has_process(group, capture):
-                group.append(capture)
+            if group.add(capture):
                 break
         else:
-            kth.append([capture])
-    every = groups + kth
-    when = {id(g): _sort_time(copied.get(id(g), g)[0]) for g in every}
-    named: dict[int, Recording] = {}
+            kth.append(_Group(capture))
+    result: dict[_Group, Recording] = {}
     used: dict[str, int] = {}
     # Oldest first and copies last, so that a newer one never renames an older one.
-    for group in sorted(every, key=lambda g: (when[id(g)], id(g) in copied)):
-        recording = _recording(group)
+    for group in sorted(groups + kth, key=lambda g: (g.when(), g.original is not None)):
+        recording = _recording(group.captures)
         n = used[recording.recording] = used.get(recording.recording, 0) + 1
         if n > 1:
             recording = replace(recording, recording=f"{recording.recording}.{n}")
-        named[id(group)] = recording
-    newest = sorted(every, key=lambda g: (when[id(g)], id(g) not in copied), reverse=True)
-    return [named[id(group)] for group in newest]
+        result[group] = recording
+    newest = sorted(result, key=lambda g: (g.when(), g.original is None), reverse=True)
+    return [result[group] for group in newest]
 
 
-def _has_process(group: list[Capture], capture: Capture) -> bool:
-    """The group holds a capture of this rank, or of this worker where the rank is unknown."""
-    if capture.rank is None:
-        return any(c.rank is None and c.worker == capture.worker for c in group)
-    return any(c.rank == capture.rank for c in group)
+class _Group:
+    """Captures of processes that differ: by rank, or by worker where that is unknown.
 
+    ``original``: the group that its first capture is a copy from.
+    """
 
-def _has_copy(group: list[Capture], capture: Capture) -> bool:
-    window = (capture.rank, capture.info.start_ns, capture.info.end_ns)
-    return any((c.rank, c.info.start_ns, c.info.end_ns) == window for c in group)
+    def __init__(self, first: Capture, original: _Group | None = None) -> None:
+        self.captures: list[Capture] = []
+        self.original = original
+        self._processes: set[int | str] = set()
+        self.add(first)
+
+    def add(self, capture: Capture) -> bool:
+        """Take the capture, unless one of its process is there."""
+        process = capture.worker if capture.rank is None else capture.rank
+        if process in self._processes:
+            return False
+        self._processes.add(process)
+        self.captures.append(capture)
+        return True
+
+    def has_copy(self, capture: Capture) -> bool:
+        window = (capture.rank, capture.info.start_ns, capture.info.end_ns)
+        return any((c.rank, c.info.start_ns, c.info.end_ns) == window for c in self.captures)
+
+    def when(self) -> tuple[int, str, str]:
+        return _sort_time((self.original or self).captures[0])
 
 
 def _named_time(capture: Capture) -> str:

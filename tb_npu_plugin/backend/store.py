@@ -20,27 +20,27 @@ from typing import Any
 
 import duckdb
 
-from tb_npu_plugin.backend import discovery, settings, summaries
+from tb_npu_plugin.backend import discovery, settings
 from tb_npu_plugin.backend import recordings as recordings_module
 from tb_npu_plugin.backend.answers import Answers
-from tb_npu_plugin.backend.cache import Cache, Ingested, combined, fingerprint
+from tb_npu_plugin.backend.cache import Cache, Ingested
 from tb_npu_plugin.backend.capture import Capture, describe
 from tb_npu_plugin.backend.discovery import Found, Root
-from tb_npu_plugin.backend.file_state import FileState, file_key, place, readable, takes_long
-from tb_npu_plugin.backend.findings import Note
+from tb_npu_plugin.backend.file_state import (
+    FileState,
+    file_key,
+    file_state,
+    job_of,
+    place,
+    readable,
+    takes_long,
+)
 from tb_npu_plugin.backend.ingest import Job, early_directory
 from tb_npu_plugin.backend.pool import Pool
-from tb_npu_plugin.backend.readers import (
-    SOURCES,
-    is_lazy,
-    reader_name,
-    reader_rank,
-    readers_for,
-    source_kind,
-)
+from tb_npu_plugin.backend.readers import SOURCES, reader_name, readers_for
 from tb_npu_plugin.backend.readers.csv_file import quote
-from tb_npu_plugin.backend.readers.profiler_info import permission_note
 from tb_npu_plugin.backend.recordings import Recording
+from tb_npu_plugin.backend.stored import StoredCaptures, stores_of
 
 logger = logging.getLogger(__name__)
 
@@ -94,6 +94,7 @@ class Store:
         self._seen: dict[str, _Seen] = {}
         self._described: dict[Found, Capture] = {}
         self._denied: list[str] = []
+        self.stored = StoredCaptures()
         self._scanning = threading.Lock()
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
@@ -179,8 +180,10 @@ class Store:
             before = self._described
             described = {f: self._describe(f) for f in result.found}
             seen = self._look(described, first)
+            more = self.stored.look(stores_of(result.stores))
             changed = (
                 first
+                or more
                 or described != before
                 or self._settled(seen) != self._settled(self._seen)
                 or self._denied != result.denied
@@ -188,7 +191,8 @@ class Store:
             )
             self._described, self._denied = described, result.denied
             if changed:
-                folded = recordings_module.fold_runs(_with_own_ids(described.values()))
+                captures = _with_own_ids([*described.values(), *self._only_stored(described)])
+                folded = recordings_module.fold_runs(captures)
                 files = {c.capture_id: self._file_states(c, seen) for c in folded}
                 runs = _runs(folded)
             with self._lock:
@@ -201,6 +205,12 @@ class Store:
                 self.scanned = True
                 if changed:
                     self._bump()
+
+    def _only_stored(self, described: dict[Found, Capture]) -> list[Capture]:
+        """Captures of shared stores whose raw files are not in the logdir."""
+        ids = {c.capture_id for c in described.values()}
+        paths = {c.path for c in described.values()}
+        return [c for c in self.stored.captures if c.capture_id not in ids and c.path not in paths]
 
     def _describe(self, found: Found) -> Capture:
         known = self._described.get(found)
@@ -235,9 +245,14 @@ class Store:
         return {path for path, state in seen.items() if state.settled}
 
     def _can_be_read_now(self) -> bool:
-        """A file that could not be opened has got other permissions, which its time does not show."""
+        """A file that could not be opened has got other permissions, which its time does not show;
+        a store that could not be reached answers again."""
         return any(
-            state.state == "failed" and not state.fingerprint and readable(state.path)
+            state.state == "failed"
+            and (
+                (state.store and not self.stored.problems)
+                or (not state.fingerprint and state.path != Path() and readable(state.path))
+            )
             for states in self._files.values()
             for state in states.values()
         )
@@ -260,7 +275,7 @@ class Store:
         # ones in the readers' order, which is that of the questions people ask first.
         for state in sorted(settled, key=lambda s: s.source.bytes > SMALL_BYTES and 1 + s.order):
             size, newest_one = state.source.bytes, state.capture_id in fresh
-            if state.origin or state.cancelled:
+            if state.origin or state.cancelled or state.store:
                 continue
             if state.lazy:
                 if newest_one and not takes_long(state.source):
@@ -272,6 +287,8 @@ class Store:
 
     def _file_states(self, capture: Capture, seen: dict[str, _Seen]) -> dict[str, FileState]:
         old = self._files.get(capture.capture_id, {})
+        if capture.store:
+            return self._stored_states(capture, old)
         states: dict[str, FileState] = {}
         every = ((source, r) for source in capture.files for r in readers_for(source.name))
         for source, reader in every:
@@ -288,37 +305,28 @@ class Store:
             if before and not seen[str(capture.path)].settled:
                 states[key] = before  # what was read of it stays until it is quiet
                 continue
-            name = reader_name(reader)
-            state = FileState(
-                capture.capture_id,
-                source,
-                path,
-                name,
-                "",
-                provides=summaries.provided(reader),
-                kind=source_kind(reader, source.rel),
-                order=reader_rank(source_kind(reader, source.rel), name)[1],
-                lazy=is_lazy(reader) or derived,
-                origin=origin,
-            )
-            version = summaries.version(reader)
-            try:
-                state.fingerprint = combined(
-                    fingerprint(capture.folder / f.rel, f.rel, f.size, f.mtime_ns, name, version)
-                    for f in source.whole
-                )
-            except OSError as error:
-                state.state = "failed"
-                denied = isinstance(error, PermissionError)
-                state.notes = [
-                    permission_note(path, source.rel) if denied
-                    else Note("file-unreadable", source.rel, None, {"error": str(error)})
-                ]  # fmt: skip
-            else:
+            state = file_state(capture, source, reader, origin)
+            if state.fingerprint:
                 done = self.cache.load(capture.capture_id, state.fingerprint)
                 if done:
                     self._finish(state, done)
+                else:
+                    self.stored.fill(state)
             states[key] = state
+        return states
+
+    def _stored_states(self, capture: Capture, old: dict[str, FileState]) -> dict[str, FileState]:
+        """Those of a shared store's capture; what was fetched before is there."""
+        states = self.stored.states(capture)
+        for key, state in states.items():
+            before = old.get(key)
+            if before and before.store == state.store and before.state != "failed":
+                before.origin = state.origin
+                states[key] = before
+            elif state.stored:
+                done = self.cache.load(capture.capture_id, state.fingerprint)
+                if done:
+                    self._finish(state, done)
         return states
 
     # ---- ingest -----------------------------------------------------------------------------
@@ -405,12 +413,7 @@ class Store:
         if state.state != "waiting":
             return
         state.state = "queued"
-        state.job = Job(
-            state.capture_id, os.fsencode(state.path), state.source.rel, state.reader,
-            state.fingerprint, state.source.bytes, str(self.cache.root.parent),
-            self.ingest_memory, self.threads, state.origin.fingerprint if state.origin else "",
-            state.more,
-        )  # fmt: skip
+        state.job = job_of(state, self.cache, self.ingest_memory, self.threads)
         self._pool.submit(state.job, priority)
 
     def _on_event(self, job: Job, event: dict[str, Any]) -> None:
@@ -471,7 +474,7 @@ class Store:
     def _due(self, captures: list[Capture]) -> list[FileState]:
         states = [
             s for c in captures for s in self._files.get(c.capture_id, {}).values()
-            if not s.lazy or not takes_long(s.source)
+            if not s.store and (not s.lazy or not takes_long(s.source))
         ]  # fmt: skip
         derived = {table for s in states if s.origin for table in s.provides}
         wanted = {id(s) for s in self.sources(captures, sorted(derived))}

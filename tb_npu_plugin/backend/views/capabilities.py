@@ -108,7 +108,8 @@ def _case(
         if pending:
             # A big trace is read when it is opened: it is there.
             waiting = all(s.lazy and s.state == "waiting" for s in pending)
-            return case("available" if waiting else "reading", pending[0].source.rel)
+            if not all(s.lacks(part.table) for s in pending):
+                return case("available" if waiting else "reading", pending[0].source.rel)
         where = _expected(capture, part)
         why = _why_missing(sel, capture, part, where, filled)
         none = part.graph and why == _only_graphs(sel, where)

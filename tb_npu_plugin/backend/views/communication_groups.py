@@ -20,6 +20,8 @@ def known_groups(sel: Selected) -> dict[str, CommGroup]:
     for directory in {c.path.parent for c in sel.recording.captures}:
         for group in of_analysis(directory):
             found.setdefault(group.id, group)
+    for group in (g for c in sel.recording.captures for g in c.groups):
+        found.setdefault(group.id, group)
     for group in sel.whole().once("groups", make=lambda: _of_captures(sel)):
         _merge(found, group)
     return found

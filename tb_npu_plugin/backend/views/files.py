@@ -12,6 +12,7 @@ from tb_npu_plugin.backend.schema.fields import DType
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, TableRequest, empty_table, page
 from tb_npu_plugin.backend.views.other_files import file_query, other_files
+from tb_npu_plugin.backend.wording import printable
 
 GROUPS: tuple[str, ...] = ("",)
 #: ``file``: show the rows of this file, which no other view is made of.
@@ -27,7 +28,7 @@ def files(sel: Selected, request: TableRequest) -> results.Files:
     query = files_query(sel)
     table = page(sel.store, query, request) if query else empty_table(())
     return results.Files(
-        table, settings(sel.captures[0]), sel.options.get("file", ""), other_files(sel)
+        table, settings(sel.captures[0], sel), sel.options.get("file", ""), other_files(sel)
     )
 
 
@@ -66,20 +67,30 @@ def _cells(
         for source in capture.files:
             state = states.get(source.rel)
             known = source.name in capture.info.files
-            rows = max(state.rows.values(), default=0) if state and state.state == "ready" else None
+            read = state and (state.state == "ready" or state.stored)
+            rows = max(state.rows.values(), default=0) if state and read else None
+            word = words["ready"] if known or read else sel.word("not read", "不读取")
+            if state and not read:
+                left_out = any(note.code == "not-in-store" for note in state.notes)
+                word = (
+                    sel.word("not in the store", "不在存储中") if left_out else words[state.state]
+                )
             for piece in source.whole:
                 yield (
                     capture.rank, capture.name, piece.rel, piece.size,
                     state.reader if state else ("profiler_info" if known else None),
                     rows if piece is source else None,
-                    words[state.state] if state
-                    else words["ready"] if known else sel.word("not read", "不读取"),
+                    word,
                 )  # fmt: skip
 
 
-def settings(capture: Capture) -> list[results.Fact]:
+def settings(capture: Capture, sel: Selected) -> list[results.Fact]:
     """The profiler's configuration and metadata, flattened to ``a.b.c`` keys."""
     facts: list[results.Fact] = []
+    if capture.store:
+        note = sel.word("the raw files are not in this logdir", "原始文件不在此 logdir 中")
+        facts.append(results.Fact("store", sel.word("Shown from the store", "数据来自存储"),
+                                  printable(capture.store), note))  # fmt: skip
 
     def add(prefix: str, value: Any) -> None:
         if isinstance(value, dict):

@@ -44,6 +44,7 @@ def _findings(sel: Selected) -> list[results.Finding]:
     for note in (_missing_ranks(sel), *recorded.of_recording(sel)):
         if note:
             out.append(render(note, sel.lang, None, None))
+    out += [render(note, sel.lang, None, None) for note in sel.store.stored.problems]
     if sel.store.cache.temporary:
         note = Note("cache-temporary", None, None, {"path": str(sel.store.cache.wanted)})
         out.append(render(note, sel.lang, None, None))
@@ -69,7 +70,7 @@ def _answered(note: Note, capture: Capture, state: FileState, states: list[FileS
     if gives:
         order = [reader_rank(s.kind, s.reader) for s in (state, *states)]
         return any(
-            s is not state and gives in s.tables and rank < order[0]
+            s is not state and gives in (s.rows if s.stored else s.tables) and rank < order[0]
             for s, rank in zip(states, order[1:], strict=True)
         )
     return note.code == "communication-missing" and capture.file("communication.json") is not None
