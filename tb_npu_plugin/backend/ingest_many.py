@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, Executor, Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 
 from tb_npu_plugin.backend.executors import Workers
 from tb_npu_plugin.backend.ingest_capture import Outcome, Task, ingest_capture
@@ -107,7 +108,8 @@ def _alone(task: Task, workers: Workers, read: Read, outcome: Outcome) -> Outcom
 
 
 def _end(executor: Executor) -> None:
-    executor.shutdown(wait=False)
+    with suppress(RuntimeError):  # a cluster that is gone cannot be told
+        executor.shutdown(wait=False)
 
 
 def _error(future: Future[Outcome]) -> BaseException | None:
