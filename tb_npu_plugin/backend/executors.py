@@ -16,22 +16,25 @@ from typing import Any
 
 from tb_npu_plugin import __version__
 from tb_npu_plugin.backend.errors import RequestError
+from tb_npu_plugin.backend.ingest_capture import ENDING
 from tb_npu_plugin.backend.shared_store import EXTRA
 
 #: A cluster is given so long to answer, and to have its first worker.
 CONNECT_SECONDS = 30
+#: A process that is told to end has so long to leave through the blocks that tidy up.
+_TIDY_SECONDS = 2.0
 _END_SECONDS = 5
 
 
 @dataclass(frozen=True)
 class Workers:
     """``executor(count)`` starts executors, of ``count`` processes where they are ours; ``flight``
-    captures are given out at a time. ``stop`` ends what runs."""
+    captures are given out at a time. ``stop`` ends what an executor runs."""
 
     executor: Callable[[int], Executor]
     count: int
     flight: int
-    stop: Callable[[], None] = lambda: None
+    stop: Callable[[Executor], None] = lambda executor: executor.shutdown(wait=False)
 
 
 @contextmanager
@@ -48,8 +51,17 @@ def processes(count: int) -> Iterator[Workers]:
 
 def _serve() -> None:
     """In a process of the pool: leave interrupts to the parent, and end when it does."""
+
+    def end(*_: object) -> None:
+        ENDING.set()
+        # The pool takes the exit for the task's result and waits for the next one.
+        hard = threading.Timer(_TIDY_SECONDS, os._exit, [128 + signal.SIGTERM])
+        hard.daemon = True
+        hard.start()
+        sys.exit(128 + signal.SIGTERM)
+
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    signal.signal(signal.SIGTERM, end)
     parent = multiprocessing.parent_process()
 
     def follow() -> None:
@@ -60,7 +72,7 @@ def _serve() -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def _end_children() -> None:
+def _end_children(executor: Executor) -> None:
     children = multiprocessing.active_children()
     for child in children:
         child.terminate()
@@ -68,6 +80,7 @@ def _end_children() -> None:
         child.join(_END_SECONDS)
         if child.is_alive():
             child.kill()
+    executor.shutdown(wait=True, cancel_futures=True)
 
 
 @contextmanager

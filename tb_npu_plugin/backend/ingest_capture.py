@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import socket
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,6 +32,9 @@ from tb_npu_plugin.backend.readers import reader_name, readers_for, source_kind
 from tb_npu_plugin.backend.readers.communication_group import of_analysis
 from tb_npu_plugin.backend.shared_store import Directory, SharedStore, fetch, open_store
 
+#: Set in a process that was told to end: the database makes an error of that, which is none of the
+#: file's.
+ENDING = threading.Event()
 #: Kinds of sources that fill the views without a trace.
 _ENOUGH = ("text", "db", "msprof")
 #: Findings that come with an error of reading.
@@ -82,7 +86,8 @@ def ingest_capture(task: Task) -> Outcome:
     """Read every file of a capture that its store does not hold, then write its description.
 
     Can be repeated at any time, and by several processes at once. A file that cannot be read is an
-    error of the outcome; the others are read. Raises OSError where store or capture are not there.
+    error of the outcome; the others are read. Raises OSError where store or capture are not there,
+    Cancelled where the process was told to end.
     """
     started, cpu = time.monotonic(), time.process_time()
     if not task.found.path.exists():
@@ -184,7 +189,8 @@ class _Reading:
         if state.origin and self.cache.load(state.capture_id, state.origin.fingerprint) is None:
             place = self.store.entry(state.capture_id, state.origin.fingerprint)
             fetch(place, self.cache, state.capture_id, state.origin.fingerprint)
-        done = ingest(job_of(state, self.cache, self.task.memory, self.task.threads))
+        job = job_of(state, self.cache, self.task.memory, self.task.threads)
+        done = ingest(job, cancelled=ENDING.is_set)
         self.out.files += 1
         self.out.read_bytes += 0 if state.origin else state.source.bytes
         if done.error:

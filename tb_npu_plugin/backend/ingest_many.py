@@ -35,23 +35,19 @@ def ingest_many(
     """
     done: dict[int, Outcome] = {}
     again: dict[int, Outcome] = {}
-    try:
-        for index, outcome in _together(tasks, workers, read):
-            if outcome.again:
-                again[index] = outcome
-            else:
-                done[index] = outcome
-                tell(outcome)
-        in_vain = 0
-        for index in sorted(again):
-            done[index] = again[index]
-            if in_vain < HOPELESS:
-                done[index] = _alone(tasks[index], workers, read, again[index])
-                in_vain = in_vain + 1 if done[index].again else 0
-            tell(done[index])
-    except BaseException:
-        workers.stop()
-        raise
+    for index, outcome in _together(tasks, workers, read):
+        if outcome.again:
+            again[index] = outcome
+        else:
+            done[index] = outcome
+            tell(outcome)
+    in_vain = 0
+    for index in sorted(again):
+        done[index] = again[index]
+        if in_vain < HOPELESS:
+            done[index] = _alone(tasks[index], workers, read, again[index])
+            in_vain = in_vain + 1 if done[index].again else 0
+        tell(done[index])
     return [done[i] for i in range(len(tasks))]
 
 
@@ -82,11 +78,15 @@ def _together(tasks: list[Task], workers: Workers, read: Read) -> Iterator[tuple
             future = ready.get()
             index = flight.pop(future)
             yield index, _outcome(future, tasks[index])
-            if isinstance(_error(future), BrokenProcessPool) and not flight:
+            if isinstance(_error(future), BrokenProcessPool) and not flight and executor:
+                _end(executor)
                 executor = None
-    finally:
+    except BaseException:
         if executor:
-            _end(executor)
+            workers.stop(executor)
+        raise
+    if executor:
+        _end(executor)
 
 
 def _alone(task: Task, workers: Workers, read: Read, outcome: Outcome) -> Outcome:
@@ -99,17 +99,19 @@ def _alone(task: Task, workers: Workers, read: Read, outcome: Outcome) -> Outcom
             _error(future)
             outcome = _outcome(future, task)
         except Exception as error:  # the cluster is gone
-            return _failed(task, error)
-        finally:
-            _end(executor)
+            outcome = _failed(task, error)
+        except BaseException:
+            workers.stop(executor)
+            raise
+        _end(executor)
         if not outcome.again:
             break
     return outcome
 
 
 def _end(executor: Executor) -> None:
-    with suppress(RuntimeError):  # a cluster that is gone cannot be told
-        executor.shutdown(wait=False)
+    with suppress(Exception):  # of a cluster that is gone
+        executor.shutdown(wait=True)
 
 
 def _error(future: Future[Outcome]) -> BaseException | None:
