@@ -325,6 +325,31 @@ def test_a_large_matrix_is_bounded(opened: Opening, tmp_path: Path) -> None:
     assert f"first {MAX_RANKS} of {MAX_RANKS + 44}" in found.note
 
 
+def test_many_ranks_share_rows_and_show_one_by_one_when_chosen(
+    opened: Opening, tmp_path: Path
+) -> None:
+    """300 ranks are 38 rows of eight; the last holds ranks 296 to 299."""
+    full = "10.0.0.1%eth0_60000_0_1"
+    info = {full: {"group_name": "default_group", "global_ranks": list(range(300))}}
+    for rank in (0, 3, 9):
+        write_rank(tmp_path / "job", rank, matrix_of(rank, 300, group_id(full)),
+                   metadata={"parallel_group_info": info})  # fmt: skip
+    captures = opened(tmp_path / "job")
+    found = heat(captures)
+    assert (len(found.ranks), found.total_ranks) == (38, 300)
+    assert found.ranks[1] == results.MatrixRank("Rank 8-15", None, None, None, "8-15")
+    # Within the first eight: ranks 0 and 3 send 2 MB to each of seven others; LOCAL is no link.
+    assert cell(found, "Rank 0-7", "Rank 0-7", found.size_bytes) == 2 * 7 * 2_000_000
+    assert cell(found, "Rank 0-7", "Rank 8-15", found.size_bytes) == 2 * 8 * 2_000_000
+    assert cell(found, "Rank 8-15", "Rank 296-303", found.size_bytes) == 4 * 2_000_000
+    assert cell(found, "Rank 0-7", "Rank 0-7", found.bandwidth_bytes_per_s) == 2e9
+    assert "300 ranks, 8 of them in a row" in found.note
+    near = heat(captures, rank="0,9")
+    assert [r.rank for r in near.ranks] == [0, 9]
+    assert cell(near, "Rank 9", "Rank 0", near.size_bytes) == 2_000_000
+    assert "not selected" in near.note
+
+
 # ---- gaps -----------------------------------------------------------------------------------
 
 

@@ -65,6 +65,9 @@ class MatrixRank(msgspec.Struct):
     position: int | None
     group: str | None
     """The communication group that ``position`` counts in."""
+    ranks: str | None
+    """As the ``rank`` parameter takes them: several where neighbours share a row; ``None`` where only
+    the position is known."""
 
 
 class RankMatrix(msgspec.Struct):

@@ -37,11 +37,20 @@ def matrix(sel: Selected, key: str = "") -> results.RankMatrix | None:
         "CASE WHEN numbering = 'local' THEN group_name ELSE '' END AS domain "
         f"FROM {chosen(source, key)})"
     )
-    ends: list[_End] = sorted(
-        sel.rows(
-            " UNION ".join(f"SELECT local, domain, {end} FROM {links}" for end in ("src", "dst"))
-        )
-    )
+    ends = _all_ends(sel, links)
+    among, block = len(ends), 1
+    if len(ends) > MAX_RANKS and not any(local for local, *_ in ends):
+        own = {c.rank for c in sel.captures if c.rank is not None}
+        if len(sel.captures) < len(sel.recording.captures) and len(own) > 1:
+            listed = ", ".join(map(str, sorted(own)))
+            links = f"(SELECT * FROM {links} WHERE src IN ({listed}) AND dst IN ({listed}))"
+        else:
+            block = _block(len(ends))
+            links = (
+                f"(SELECT * REPLACE (src // {block} * {block} AS src, dst // {block} * {block} AS "
+                f"dst) FROM {links} WHERE transport <> '{LOCAL}')"
+            )
+        ends = _all_ends(sel, links)
     rows = sel.rows(
         # Transports are told apart first: text is many times slower to sum up than numbers.
         "SELECT local, domain, src, dst, string_agg(transport, '+' ORDER BY transport), sum(size), "
@@ -51,7 +60,24 @@ def matrix(sel: Selected, key: str = "") -> results.RankMatrix | None:
         f"bool_or(numbering = 'assumed') AS assumed FROM {links} WHERE {_among_first(ends)} "
         "GROUP BY ALL) GROUP BY ALL ORDER BY ALL"
     )
-    return _dense(sel, key, keys, total_keys, ends, rows)
+    return _dense(sel, key, keys, total_keys, ends, rows, among, block)
+
+
+def _all_ends(sel: Selected, links: str) -> list[_End]:
+    """What the links join, in order."""
+    return sorted(
+        sel.rows(
+            " UNION ".join(f"SELECT local, domain, {end} FROM {links}" for end in ("src", "dst"))
+        )
+    )
+
+
+def _block(ranks: int) -> int:
+    """Neighbouring ranks that share a row: a host's eight, or more until they can be drawn."""
+    block = 8
+    while ranks > block * MAX_RANKS:
+        block *= 2
+    return block
 
 
 def _among_first(ends: list[_End]) -> str:
@@ -112,6 +138,8 @@ def _dense(
     total_keys: int,
     ends: list[_End],
     rows: list[tuple[Any, ...]],
+    among: int,
+    block: int,
 ) -> results.RankMatrix:
     shown = ends[:MAX_RANKS]
     place = {end: i for i, end in enumerate(shown)}
@@ -135,28 +163,34 @@ def _dense(
     return results.RankMatrix(
         key=key,
         keys=keys,
-        ranks=[_rank(sel, end, len({e[1] for e in shown if e[0]}) > 1) for end in shown],
+        ranks=[_rank(sel, end, len({e[1] for e in shown if e[0]}) > 1, block) for end in shown],
         size_bytes=size,
         time_ns=time,
         bandwidth_bytes_per_s=rate,
         transport=transport,
         transports=list(names),
         local_bandwidth_bytes_per_s=own,
-        total_ranks=len(ends),
+        total_ranks=among,
         total_keys=total_keys,
-        note=_note(sel, ends, rows),
+        note=_note(sel, ends, rows, among, block),
     )
 
 
-def _rank(sel: Selected, end: _End, name_group: bool) -> results.MatrixRank:
+def _rank(sel: Selected, end: _End, name_group: bool, block: int) -> results.MatrixRank:
     local, group, number = end
+    if block > 1:
+        ranks = f"{number}-{number + block - 1}"
+        return results.MatrixRank(f"Rank {ranks}", None, None, None, ranks)
     if not local:
-        return results.MatrixRank(f"Rank {number}", number, None, None)
+        return results.MatrixRank(f"Rank {number}", number, None, None, str(number))
     label = sel.word(f"local {number}", f"域内 {number}")
-    return results.MatrixRank(f"{label} · {group}" if name_group else label, None, number, group)
+    label = f"{label} · {group}" if name_group else label
+    return results.MatrixRank(label, None, number, group, None)
 
 
-def _note(sel: Selected, ends: list[_End], rows: list[tuple[Any, ...]]) -> str:
+def _note(
+    sel: Selected, ends: list[_End], rows: list[tuple[Any, ...]], among: int, block: int
+) -> str:
     w = sel.word
     notes = []
     if any(end[0] for end in ends):
@@ -172,6 +206,13 @@ def _note(sel: Selected, ends: list[_End], rows: list[tuple[Any, ...]]) -> str:
     if any(row[4] == LOCAL for row in rows):
         notes.append(w("LOCAL copies have no link bandwidth and are left out of it.",
                        "LOCAL 为芯片内拷贝，不计入链路带宽。"))  # fmt: skip
+    if block > 1:
+        notes.append(w(
+            f"{among:,} ranks, {block} of them in a row. A click on a cell shows its ranks one by one.",
+            f"共 {among:,} 张卡，每行 {block} 张；单击一格可逐卡查看。"))  # fmt: skip
+    elif len(ends) < among:
+        notes.append(w("Links to ranks that are not selected are left out.",
+                       "未选择的卡的链路未显示。"))  # fmt: skip
     if len(ends) > MAX_RANKS:
         notes.append(w(f"The first {MAX_RANKS} of {len(ends):,} ranks are shown: select ranks to see others.",
                        f"仅显示 {len(ends):,} 个中的前 {MAX_RANKS} 个：可选择卡号查看其他。"))  # fmt: skip

@@ -552,6 +552,7 @@ export interface MatrixRank {
   rank: number | null;
   position: number | null;
   group: string | null;
+  ranks: string | null;
 }
 export interface RanksReply {
   data: Ranks;

@@ -11,7 +11,7 @@ import { t } from '../../i18n';
 import { exact, formatDecimalBytes, formatDuration, formatRate } from '../../lib/format';
 import { visible } from '../../lib/text';
 import { navigate, params } from '../../state/route';
-import { cellFilter, cellValue, drawnMatrix, isLocal, MEASURES, measureOf } from './matrix';
+import { cellPatch, cellValue, drawnMatrix, isBlock, isLocal, MEASURES, measureOf } from './matrix';
 
 const FORMAT = { bandwidth: formatRate, size: formatDecimalBytes, time: formatDuration };
 const BASE = { bandwidth: 'B/s', size: 'B', time: 'ns' };
@@ -79,13 +79,12 @@ export function Matrix({ matrix }: { matrix: RankMatrix }) {
             short={(value) => shortIn(format(value), unit)}
             describe={describe}
             onPick={(cell) =>
-              !(isLocal(matrix, cell) && !local) &&
-              navigate({ filter: cellFilter(matrix, cell), offset: null })
+              !(isLocal(matrix, cell) && !local) && navigate(cellPatch(matrix, cell))
             }
           />
           <aside class="matrix-side">
             <HeatScale label={words[measure]} most={format(drawn.most)} none={words.noLink} />
-            <p class="quiet">{words.clickHint}</p>
+            {!matrix.ranks.some(isBlock) && <p class="quiet">{words.clickHint}</p>}
             {matrix.note && (
               <p class="quiet">
                 <LongText text={matrix.note} />

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { MatrixRank, RankMatrix } from '../../api/types.gen';
-import { cellFilter, drawnMatrix, measureOf } from './matrix';
+import { cellFilter, cellPatch, drawnMatrix, measureOf } from './matrix';
 
 const rank = (number: number): MatrixRank => ({
   label: `Rank ${number}`,
   rank: number,
   position: null,
   group: null,
+  ranks: String(number),
 });
 const matrix: RankMatrix = {
   key: 'total',
@@ -41,7 +42,7 @@ describe('the matrix', () => {
   });
 
   it('keeps ranks and positions apart', () => {
-    const local = { label: 'local 1 · g', rank: null, position: 1, group: 'g' };
+    const local = { label: 'local 1 · g', rank: null, position: 1, group: 'g', ranks: null };
     const mixed = { ...matrix, ranks: [rank(0), local] };
     const drawn = drawnMatrix(mixed, 'time', true);
     expect([drawn.names, drawn.rowNames, drawn.breaks]).toEqual([['0', '(1)'], ['0', 'g'], [1]]);
@@ -53,6 +54,15 @@ describe('the matrix', () => {
     expect(cellFilter({ ...matrix, key: 'allreduce-top1@77' }, 1)).toBe(
       'src=0 dst=3 key="allreduce-top1" comm_group="77"',
     );
+  });
+
+  it('leads from a block to its ranks one by one', () => {
+    const block = (ranks: string): MatrixRank => ({ ...rank(0), rank: null, ranks });
+    const blocks = { ...matrix, ranks: [block('0-7'), block('8-15')] };
+    expect(drawnMatrix(blocks, 'size', true).names).toEqual(['0-7', '8-15']);
+    expect(cellPatch(blocks, 1)).toEqual({ rank: '0-7,8-15', filter: null, offset: null });
+    expect(cellPatch(blocks, 0)).toEqual({ rank: '0-7', filter: null, offset: null });
+    expect(cellPatch(matrix, 1)).toEqual({ filter: 'src=0 dst=3', offset: null });
   });
 
   it('starts with the bandwidth', () => {

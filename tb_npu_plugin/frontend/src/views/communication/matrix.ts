@@ -60,9 +60,25 @@ export function drawnMatrix(
 }
 
 /** A rank by its number; a position in a group, of which no more is known, in brackets. */
-export function shortName({ rank, position, label }: MatrixRank): string {
+export function shortName({ rank, position, label, ranks }: MatrixRank): string {
   if (rank !== null) return String(rank);
+  if (position === null && ranks) return ranks;
   return position === null ? label : `(${position})`;
+}
+
+/** Several ranks in a row: there is more to see of a cell than its links. */
+export function isBlock({ rank, position }: MatrixRank): boolean {
+  return rank === null && position === null;
+}
+
+/** Where a cell leads: to the ranks of a block one by one, or to the links of two ranks. */
+export function cellPatch(matrix: RankMatrix, cell: number) {
+  const n = matrix.ranks.length;
+  const src = matrix.ranks[Math.floor(cell / n)];
+  const dst = matrix.ranks[cell % n];
+  if (!src || !isBlock(src)) return { filter: cellFilter(matrix, cell), offset: null };
+  const ranks = [...new Set([src.ranks, dst?.ranks])].filter(Boolean).join(',');
+  return { rank: ranks, filter: null, offset: null };
 }
 
 /** The filter that keeps the rows behind a cell. */
