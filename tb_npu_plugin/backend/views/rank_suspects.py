@@ -73,7 +73,7 @@ def suspects(sel: Selected, m: Measures) -> list[Suspect]:
             group="collective" if c.view == "ranks" else "",
             filter="",
         )
-        for c in cases.values()
+        for c in sorted(cases.values(), key=lambda c: c.severity == "info")
     ]
     found += slow_stage(sel, m, floor)
     return found + _absent(sel, floor * ABSENT_MATTERS / MATTERS) + slow_links(sel)
@@ -196,7 +196,7 @@ def _host(
             ],
             "operator",
             # Of many hosts some are late in any one step; only its coming back tells.
-            "info" if often[part][1] == 1 else "warning",
+            "warning" if often[part][1] > 1 and 2 * often[part][0] > often[part][1] else "info",
         )  # fmt: skip
 
 
@@ -204,6 +204,9 @@ def _add_late(sel: Selected, case: _Case, delay: float) -> None:
     w, text = sel.word, wording.duration
     name = sel.rank_label(sel.captures[case.part])
     worst = _worst(sel, case.part)
+    if not case.headline and _one_step(sel) and len(sel.captures) >= LEAST_RANKS:
+        case.severity = "info"
+        case.evidence += causes.often_line(sel, 1, 1)
     if case.headline:
         case.evidence.append(w(f"The others wait {text(delay)} a step for it",
                                f"其他卡每 Step 等待它 {text(delay)}"))  # fmt: skip
@@ -212,6 +215,12 @@ def _add_late(sel: Selected, case: _Case, delay: float) -> None:
                           f"{name} 最后到达：其他卡每 Step 等待它 {text(delay)}")  # fmt: skip
     if worst:
         case.evidence.append(worst)
+
+
+def _one_step(sel: Selected) -> bool:
+    source = sel.source("comm_ops", devices=False)
+    row = sel.row(f"SELECT count(DISTINCT step) FROM {source}") if source else None
+    return bool(row and row[0] == 1)
 
 
 def _worst(sel: Selected, part: int) -> str:
