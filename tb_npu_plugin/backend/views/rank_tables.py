@@ -51,9 +51,17 @@ def _each(sel: Selected, found: Measures) -> tuple[str, list[Col]]:
         Col("capture", "text", w("Capture", "采集"), "capture", shown=unknown),
         Col("host", "text", w("Host", "主机"), "host", shown=several),
     ]
-    types: dict[str, DType] = {"rank": "BIGINT", "capture": "VARCHAR", "host": "VARCHAR"}
+    types: dict[str, DType] = {
+        "part": "BIGINT", "rank": "BIGINT", "capture": "VARCHAR", "host": "VARCHAR"
+    }  # fmt: skip
     rows = (
-        (c.rank, sel.rank_label(c), c.host or "", *(m.values[part] for m in found.all.values()))
+        (
+            part,
+            c.rank,
+            sel.rank_label(c),
+            c.host or "",
+            *(m.values[part] for m in found.all.values()),
+        )
         for part, c in enumerate(sel.captures)
     )
     return listed(types | dict.fromkeys(found.all, "DOUBLE"), rows), columns
