@@ -191,8 +191,10 @@ export const pages: Pages = {
     most: 'Most',
     score: 'Distance',
     keys: 'Arrows move between cells, Enter opens one',
-    chart: (rows, columns, grouped) =>
-      `${grouped ? plural(rows, 'group', 'groups') : plural(rows, 'rank', 'ranks')} by ${plural(columns, 'column', 'columns')}; the table after it holds the figures`,
+    chart: (ranks, columns) =>
+      `${plural(ranks, 'rank', 'ranks')} by ${plural(columns, 'column', 'columns')}; the table after it holds the figures`,
+    groupsChart: (groups, columns) =>
+      `${plural(groups, 'group', 'groups')} by ${plural(columns, 'column', 'columns')}; the table after it holds the figures`,
     shownOf: (shown, all) =>
       `The first ${n(shown)} of ${n(all)} ranks. Choose others under Rank above.`,
     perStep: (measure) => `${measure}, step by step`,

@@ -172,7 +172,8 @@ export interface Pages {
     | 'keys',
     Sentence
   > & {
-    chart: (rows: number, columns: number, grouped: boolean) => Sentence;
+    chart: (ranks: number, columns: number) => Sentence;
+    groupsChart: (groups: number, columns: number) => Sentence;
     shownOf: (shown: number, all: number) => Sentence;
     perStep: (measure: string) => Sentence;
     ofStep: (step: string) => Sentence;

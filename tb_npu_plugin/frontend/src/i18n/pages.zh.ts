@@ -183,11 +183,11 @@ export const pages: Pages = {
     most: '最大',
     score: '距离',
     keys: '方向键在格间移动，Enter 打开该格',
-    chart: (rows, columns, grouped) =>
-      `${n(rows)} ${grouped ? '组' : '张卡'} × ${n(columns)} 列，数值见其后的表格`,
+    chart: (ranks, columns) => `${n(ranks)} 张卡 × ${n(columns)} 列，数值见其后的表格`,
+    groupsChart: (groups, columns) => `${n(groups)} 组 × ${n(columns)} 列，数值见其后的表格`,
     shownOf: (shown, all) => `显示前 ${n(shown)} 张卡，共 ${n(all)} 张；可在上方“卡”中另选。`,
     perStep: (measure) => `${measure}，逐 Step`,
-    ofStep: (step) => `Step ${step}`,
+    ofStep: (step) => `第 ${step} 步`,
     more: (count) => `再显示 ${n(count)} 条`,
   },
   setting: {

@@ -62,7 +62,7 @@ export function Deviation({ grid }: { grid: RankGrid }) {
         }))}
         scores={scores}
         text={(row, column) => short(measures[column], row)}
-        label={words.chart(ranks.length, measures.length, grid.group !== '')}
+        label={(grid.group ? words.groupsChart : words.chart)(ranks.length, measures.length)}
         keys={words.keys}
         describe={describe}
         onSort={(key) => {
