@@ -276,3 +276,18 @@ def test_64_ranks_are_a_line_each(tab_at: Make, many_url: str) -> None:
     drawn.first.get_by_role("button", expanded=False).first.click()
     expect(frame.locator(".tl-process").first).to_be_visible()
     assert tab.state("fold") == "r0"
+
+
+def test_gaps_of_the_device_are_marked_or_not(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url)
+    frame = tab.open(view="timeline", run=RUN, rank="0", dense="1")
+    picture = ready(frame)
+    tab.page.wait_for_timeout(1000)
+    marked = picture.screenshot()
+    picture.press("g")
+    wait_for(tab, "idle", lambda idle: idle == "0")
+    tab.page.wait_for_timeout(300)
+    assert picture.screenshot() != marked
+    frame.get_by_role("button", name="More", exact=True).click()
+    frame.get_by_label("Gaps of the device").check()
+    wait_for(tab, "idle", lambda idle: idle is None)

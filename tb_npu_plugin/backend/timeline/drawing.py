@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.slice_index import INSTANTS
 from tb_npu_plugin.backend.timeline.binary import WindowHeader, pack
 from tb_npu_plugin.backend.timeline.counters import points, series_of
 from tb_npu_plugin.backend.timeline.files import TraceFile, Track, base_of, chosen, trace_files
+from tb_npu_plugin.backend.timeline.gaps import gaps
 from tb_npu_plugin.backend.timeline.search import matching_rows
 from tb_npu_plugin.backend.timeline.steps import step_of, steps_of
 from tb_npu_plugin.backend.timeline.windows import Items, hits_in, items
@@ -92,6 +94,7 @@ def window(sel: Selected, wanted: Window) -> bytes:
     header = WindowHeader(wanted.begin, wanted.end, wanted.width, tick, [], [], [], None, [])
     columns = _slice_columns(lanes, header, wanted, base)
     columns |= _counter_columns(tracks, header, wanted, base, pixel)
+    columns |= _gap_columns(tracks, lanes, header, wanted, base, pixel)
     return pack(header, columns)
 
 
@@ -152,6 +155,42 @@ def _slice_columns(
     if not out["row_high"].any():
         del out["row_high"]
     return out
+
+
+def _gap_columns(
+    tracks: list[tuple[TraceFile, Track]],
+    lanes: list[_Lane],
+    header: WindowHeader,
+    wanted: Window,
+    base: int,
+    pixel: float,
+) -> dict[str, NDArray[Any]]:
+    """Idle gaps of the device's tracks, also of those without a slice in the window."""
+    at, parts = 0, []
+    drawn: dict[int, list[Items]] = {}
+    for lane in lanes:
+        if lane.depth != INSTANTS:
+            drawn.setdefault(lane.track.id, []).append(lane.found)
+    for file, track in tracks:
+        if track.number not in file.device_tracks:
+            continue
+        shift = wanted.shifts.get(file.part, 0)
+        begin = _instant(int(np.floor(wanted.begin)) + base - shift)
+        end = _instant(int(np.ceil(wanted.end)) + base - shift)
+        found = drawn.get(track.id, [])
+        starts, ends = gaps(file.index, track.number, found, begin, end, pixel)
+        if not len(starts):
+            continue
+        header.gaps.append((track.id, at, len(starts)))
+        at += len(starts)
+        origin = base - shift + wanted.begin
+        first = _ticks(starts, origin, wanted, header.tick)
+        length = _ticks(ends, origin, wanted, header.tick) - first
+        parts.append((first, length, (ends - starts).astype("<f4")))
+    if not parts:
+        return {}
+    first, length, duration = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return {"gap_start": first, "gap_length": length, "gap_duration": duration}
 
 
 def _instant(ns: int) -> int:

@@ -47,9 +47,10 @@ export class MapLine {
     const ink = this.canvas.getContext('2d', { alpha: false });
     if (!ink) return;
     ink.setTransform(ratio, 0, 0, ratio, 0, 0);
+    ink.fillStyle = scene.palette.ground;
+    ink.fillRect(0, 0, width, height);
     const strips = new Strips(Math.round(width * ratio));
     strips.begin(0, height);
-    strips.fill(0, strips.width, pixelOf(scene.palette.ground));
     const scale = strips.width / (whole[1] - whole[0] || 1);
     for (const { track, data } of overview) {
       const lane = data.lanes.get(track.id)?.find((each) => each.depth === 0);

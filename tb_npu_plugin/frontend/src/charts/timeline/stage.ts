@@ -82,7 +82,7 @@ export class Stage {
     const before = this.input;
     this.input = input;
     if (before.dark !== input.dark) this.inks.forget();
-    const other = (['tree', 'dense', 'dark', 'colour', 'finding', 'key'] as const).some(
+    const other = (['tree', 'dense', 'dark', 'colour', 'finding', 'idle', 'key'] as const).some(
       (name) => before[name] !== input[name],
     );
     if (other) this.revision++;
@@ -242,6 +242,7 @@ export class Stage {
       },
       colour: this.input.colour,
       finding: this.input.finding,
+      idle: this.input.idle,
       font: this.inks.font(this.input.dense),
     };
   }
