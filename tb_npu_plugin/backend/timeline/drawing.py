@@ -16,6 +16,7 @@ from tb_npu_plugin.backend.timeline.binary import WindowHeader, pack
 from tb_npu_plugin.backend.timeline.counters import points, series_of
 from tb_npu_plugin.backend.timeline.files import TraceFile, Track, base_of, chosen, trace_files
 from tb_npu_plugin.backend.timeline.gaps import gaps
+from tb_npu_plugin.backend.timeline.kernel_colours import CORE, PIPE, UNKNOWN, keys_of
 from tb_npu_plugin.backend.timeline.search import matching_rows
 from tb_npu_plugin.backend.timeline.steps import step_of, steps_of
 from tb_npu_plugin.backend.timeline.windows import Items, hits_in, items
@@ -29,13 +30,14 @@ LEAST_NS = 1e-3
 TICKS = 64
 HUES = 24
 _NAME_CHARS = 200
-_UNKNOWN = 255
 #: Colour by: word -> (English, Chinese).
 COLOURS = {
     "name": ("Name", "名称"),
     "category": ("Category", "类别"),
     "duration": ("Duration", "耗时"),
     "step": ("Step", "Step"),
+    CORE: ("Core", "核类型"),
+    PIPE: ("Busiest pipe", "最忙流水"),
 }
 _DURATIONS = (1e3, 1e4, 1e5, 1e6, 1e7)
 _DURATION_LABELS = ["< 1 µs", "1–10 µs", "10–100 µs", "0.1–1 ms", "1–10 ms", "> 10 ms"]
@@ -92,7 +94,7 @@ def window(sel: Selected, wanted: Window) -> bytes:
         count = sum(len(lane.found) for lane in lanes)
     tick = pixel / TICKS
     header = WindowHeader(wanted.begin, wanted.end, wanted.width, tick, [], [], [], None, [])
-    columns = _slice_columns(lanes, header, wanted, base)
+    columns = _slice_columns(sel, lanes, header, wanted, base)
     columns |= _counter_columns(tracks, header, wanted, base, pixel)
     columns |= _gap_columns(tracks, lanes, header, wanted, base, pixel)
     return pack(header, columns)
@@ -115,11 +117,11 @@ def _lanes(
 
 
 def _slice_columns(
-    lanes: list[_Lane], header: WindowHeader, wanted: Window, base: int
+    sel: Selected, lanes: list[_Lane], header: WindowHeader, wanted: Window, base: int
 ) -> dict[str, NDArray[Any]]:
     at, parts = 0, []
     numbers: dict[str, int] = {}
-    legend, keys = _legend(lanes, wanted.colour)
+    legend, keys = _legend(sel, lanes, wanted.colour)
     header.legend = legend
     for lane in lanes:
         index, found = lane.file.index, lane.found
@@ -211,7 +213,7 @@ def _ticks(times: NDArray[np.int64], origin: float, wanted: Window, tick: float)
     return np.clip(ticks, 0, wanted.width * TICKS).astype("<u4")
 
 
-def _legend(lanes: list[_Lane], colour: str) -> tuple[list[str] | None, Any]:
+def _legend(sel: Selected, lanes: list[_Lane], colour: str) -> tuple[list[str] | None, Any]:
     """Labels of the colour keys, and (lane, name codes) -> keys; None where names decide."""
     if colour == "duration":
         return _DURATION_LABELS, lambda lane, _codes: np.searchsorted(
@@ -220,11 +222,11 @@ def _legend(lanes: list[_Lane], colour: str) -> tuple[list[str] | None, Any]:
             side="right",
         ).astype("u1")
     if colour == "category":
-        cats = sorted({cat for lane in lanes for cat in lane.file.index.cats if cat})[:_UNKNOWN]
+        cats = sorted({cat for lane in lanes for cat in lane.file.index.cats if cat})[:UNKNOWN]
         known = {cat: i for i, cat in enumerate(cats)}
 
         def by_category(lane: _Lane, codes: Any) -> Any:
-            key_of = np.array([known.get(c, _UNKNOWN) for c in lane.file.index.cats], dtype="u1")
+            key_of = np.array([known.get(c, UNKNOWN) for c in lane.file.index.cats], dtype="u1")
             return key_of[codes]
 
         return cats, by_category
@@ -233,11 +235,29 @@ def _legend(lanes: list[_Lane], colour: str) -> tuple[list[str] | None, Any]:
 
         def by_step(lane: _Lane, _codes: Any) -> Any:
             step = step_of(lane.file, lane.file.index.starts[lane.found.longest])
-            place = np.searchsorted(steps, step) % _UNKNOWN
-            return np.where(step < 0, _UNKNOWN, place).astype("u1")
+            place = np.searchsorted(steps, step) % UNKNOWN
+            return np.where(step < 0, UNKNOWN, place).astype("u1")
 
-        return [f"Step {s}" for s in steps[:_UNKNOWN]], by_step
+        return [f"Step {s}" for s in steps[:UNKNOWN]], by_step
+    if colour in (CORE, PIPE):
+        return _kernel_legend(sel, lanes, colour)
     return None, None
+
+
+def _kernel_legend(sel: Selected, lanes: list[_Lane], colour: str) -> tuple[list[str], Any]:
+    own = {lane.file.paths["slices"]: keys_of(sel, lane.file, colour) for lane in lanes}
+    labels = sorted({label for keys in own.values() for label in keys.labels})[:UNKNOWN]
+    place = {label: i for i, label in enumerate(labels)}
+
+    def by_kernel(lane: _Lane, _codes: Any) -> Any:
+        keys = own[lane.file.paths["slices"]]
+        if not keys.labels or lane.track.number not in lane.file.device_tracks:
+            return np.full(len(lane.found), UNKNOWN, dtype="u1")
+        common = np.full(UNKNOWN + 1, UNKNOWN, dtype="u1")
+        common[: len(keys.labels)] = [place.get(label, UNKNOWN) for label in keys.labels]
+        return common[keys.of_row[lane.found.longest]]
+
+    return labels, by_kernel
 
 
 def _counter_columns(
