@@ -414,10 +414,10 @@ def test_colours_of_kernels_are_those_of_their_table(text: Selected, colour: str
     source = text.source("kernels")
     pipes = ("vec", "mac", "scalar", "mte1", "mte2", "mte3", "fixpipe")
     told: dict[tuple[str, int], str] = {}
-    for row in text.query(
-        lambda con: con.execute(f"SELECT * FROM {source}").df().fillna(0)
-    ).to_dict("records"):
-        ratios = {p: max(row.get(f"{u}_{p}_ratio", 0.0) for u in ("aic", "aiv")) for p in pipes}
+    table = text.query(lambda con: con.execute(f"SELECT * FROM {source}").df())
+    for row in table.to_dict("records"):
+        shares = {p: [row.get(f"{u}_{p}_ratio", 0.0) for u in ("aic", "aiv")] for p in pipes}
+        ratios = {p: float(np.nanmax([0.0, *both])) for p, both in shares.items()}
         busiest = max(ratios, key=lambda pipe: ratios[pipe])
         told[row["name"], int(row["start_ns"])] = row["core"] if colour == "core" else busiest
     device = {t.id for t in view.tracks if t.kind == "hardware"}

@@ -92,7 +92,7 @@ export const timelineWords: TimelineWords = {
       ['Shift+wheel', 'earlier, later'],
       ['Drag', 'move'],
       ['Drag on the ruler, Shift+drag', 'select a range'],
-      ['Alt+drag', 'zoom into a box'],
+      ['Alt+drag', 'zoom into a box, its rows to the middle'],
       ['Double click', 'fit the slice'],
     ],
   },
