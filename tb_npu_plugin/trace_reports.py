@@ -13,7 +13,6 @@ from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.wording import printable
 
-
 Rows = tuple[list[str], list[list[Any]]]
 
 
@@ -39,7 +38,7 @@ def print_tracks(data: results.Timeline, out: Console, sel: Selected) -> None:
 
 
 def track_rows(data: results.Timeline) -> Rows:
-    """(columns, rows) for CSV: one row per track; times in ns after ``base_ns``, the first event, as everywhere else.
+    """(columns, rows) for CSV: one row per track; times in ns after ``base_ns``, the first event.
 
     Raises RequestError 409 where there is none.
     """
@@ -56,7 +55,7 @@ def track_rows(data: results.Timeline) -> Rows:
 
 
 def call_rows(data: results.Flame) -> Rows:
-    """(columns, rows) for CSV: one row per node of the call tree, all of them; ``parent`` is the number of another row.
+    """(columns, rows) for CSV: every node of the call tree; ``parent`` is the number of a row.
 
     Raises RequestError 409 where there is none.
     """
