@@ -32,12 +32,13 @@ from tb_npu_plugin.backend.views.capabilities import capabilities
 from tb_npu_plugin.backend.views.registry import VIEWS, View
 from tb_npu_plugin.frames import Captures
 from tb_npu_plugin.reports import (
+    plain_csv,
     print_capabilities,
     print_findings,
     print_json,
     print_points,
 )
-from tb_npu_plugin.trace_reports import print_calls, print_tracks
+from tb_npu_plugin.trace_reports import call_rows, print_calls, print_tracks, track_rows
 
 MAX_CELL = 44
 #: Control and bidirectional characters: a name must not move the cursor or turn text around.
@@ -86,6 +87,10 @@ def _read(store: Store, ready: Callable[..., bool] | None = None) -> None:
             bar.update(task, completed=progress.progress, description=name)
 
 
+#: Views whose CSV is no table of the API's.
+_OWN_CSV = ("health", "timeline", "flame")
+
+
 def show_view(
     captures: Captures, view: str, selection: dict[str, Any], request: TableRequest, format: str,
     out: Console, options: dict[str, str] | None = None,
@@ -104,7 +109,7 @@ def show_view(
     if format == "json":
         print_json(reply(sel, found, request))
         return
-    if format == "csv" and view != "health":
+    if format == "csv" and view not in _OWN_CSV:
         for block in view_csv(sel, found, request):
             sys.stdout.write(block)
         return
@@ -116,9 +121,15 @@ def show_view(
             print_capabilities(data.capabilities, out, sel)
         print_findings(data.findings, out, format)
     elif isinstance(data, results.Timeline):
-        print_tracks(data, out, sel)
+        if format == "csv":
+            plain_csv(*track_rows(data))
+        else:
+            print_tracks(data, out, sel)
     elif isinstance(data, results.Flame):
-        print_calls(data, out, request.limit)
+        if format == "csv":
+            plain_csv(*call_rows(data))
+        else:
+            print_calls(data, out, request.limit)
     else:
         if getattr(data, "note", ""):
             out.print(Text(data.note, style="dim"), soft_wrap=True)

@@ -1,14 +1,19 @@
-"""Tracks of a timeline and call trees, as text for a terminal."""
+"""Tracks of a timeline and call trees, as text for a terminal or as CSV."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from tb_npu_plugin.backend import results, wording
+from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.wording import printable
+
+Rows = tuple[list[str], list[list[Any]]]
 
 
 def print_tracks(data: results.Timeline, out: Console, sel: Selected) -> None:
@@ -30,6 +35,57 @@ def print_tracks(data: results.Timeline, out: Console, sel: Selected) -> None:
         )  # fmt: skip
         table.add_row(*(Text(printable(cell)) for cell in cells))
     out.print(table)
+
+
+def track_rows(data: results.Timeline) -> Rows:
+    """(columns, rows) for CSV: one row per track; times in ns after ``base_ns``, the first event.
+
+    Raises RequestError 409 where there is none.
+    """
+    if not data.tracks:
+        raise _nothing(data.note)
+    ranks = {rank.part: rank for rank in data.ranks}
+    columns = ["id", "rank", "kind", "device", "process", "track", "depths", "slices", "points",
+               "base_ns", "start_ns", "end_ns"]  # fmt: skip
+    return columns, [
+        [t.id, ranks[t.part].rank, t.kind, t.device, t.process, t.label, t.depths, t.slices,
+         t.points, data.base_ns, t.start, t.end]
+        for t in data.tracks
+    ]  # fmt: skip
+
+
+def call_rows(data: results.Flame) -> Rows:
+    """(columns, rows) for CSV: every node of the call tree; ``parent`` is the number of a row.
+
+    Raises RequestError 409 where there is none.
+    """
+    if not data.nodes.name:
+        raise _nothing(data.note)
+    nodes = data.nodes
+    paths: list[str] = []
+    for name, parent in zip(nodes.name, nodes.parent, strict=True):
+        paths.append(name if parent < 0 else f"{paths[parent]} > {name}")
+    columns = [
+        "node",
+        "parent",
+        "depth",
+        "name",
+        "path",
+        "count",
+        "total_ns",
+        "self_ns",
+        "start_ns",
+    ]
+    return columns, [
+        [i, None if nodes.parent[i] < 0 else nodes.parent[i], nodes.depth[i], nodes.name[i],
+         paths[i], nodes.count[i], nodes.total[i], nodes.self[i], nodes.start[i]]
+        for i in range(len(paths))
+    ]  # fmt: skip
+
+
+def _nothing(note: str) -> RequestError:
+    return RequestError(409, "nothing-to-export", "There is nothing to export here.",
+                        note or "No trace of these captures is read; see Health.")  # fmt: skip
 
 
 def print_calls(data: results.Flame, out: Console, limit: int) -> None:

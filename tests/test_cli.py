@@ -158,8 +158,9 @@ def test_every_view_in_every_format(run: Run, job: Path, lang: str) -> None:
         assert set(reply) == {"data", "meta"}
         exported = run("show", view, job, "--format", "csv", "--lang", lang)
         assert exported.code in (0, 1), exported.err
-        if described.query is None and view != "health":
+        if described.query is None and view not in ("health", "timeline", "flame"):
             assert (exported.code, exported.out) == (1, "")
+            assert "Ask for JSON instead." in exported.err
         elif exported.code == 0:
             assert exported.rows() or view in ("health",)
 
@@ -174,6 +175,30 @@ def test_hand_values(run: Run, shared: Path) -> None:
     shown = run("show", "overview", path).out
     assert "137 ms" in shown
     assert "74.7 %" in shown
+
+
+def test_tracks_and_call_trees_as_csv(run: Run, shared: Path) -> None:
+    path = shared / "captures/text_level1"
+    tracks = run("show", "timeline", path, "--rank", "0", "--format", "csv").rows()
+    assert tracks == sorted(tracks, key=lambda row: int(row["id"]))
+    assert {"hardware", "overlap", "python"} <= {row["kind"] for row in tracks}
+    assert {(row["rank"], row["base_ns"]) for row in tracks} == {("0", "1736408883573887920")}
+    nodes = run("show", "flame", path, "--rank", "0", "--format", "csv").rows()
+    assert [row["node"] for row in nodes] == [str(i) for i in range(len(nodes))]
+    for row in nodes:
+        if row["parent"]:
+            parent = nodes[int(row["parent"])]
+            assert row["path"] == f"{parent['path']} > {row['name']}"
+            assert int(row["depth"]) == int(parent["depth"]) + 1
+    assert sum(float(row["self_ns"]) for row in nodes) > 0
+
+
+def test_a_capture_without_a_trace_has_no_tracks_to_export(run: Run, tmp_path: Path) -> None:
+    write_capture(tmp_path / "cap_ascend_pt", info(0), step_trace_time=STEPS)
+    for view in ("timeline", "flame"):
+        exported = run("show", view, tmp_path, "--format", "csv")
+        assert (exported.code, exported.out) == (1, "")
+        assert "nothing to export" in exported.err
 
 
 def test_text_for_a_spreadsheet_is_safe_everywhere(run: Run, tmp_path: Path) -> None:

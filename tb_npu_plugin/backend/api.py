@@ -132,7 +132,11 @@ def reply(sel: Selected, view: View, request: TableRequest) -> Any:
 
 def view_csv(sel: Selected, view: View, request: TableRequest) -> Iterable[str]:
     """A view's whole table as CSV blocks. Raises RequestError 409 where it has none."""
-    query = view.query(sel, request.group) if view.query else None
+    if view.query is None:
+        raise RequestError(
+            409, "nothing-to-export", "This view is no table.", "Ask for JSON instead."
+        )
+    query = view.query(sel, request.group)
     if query is None:
         raise RequestError(
             409,

@@ -276,3 +276,58 @@ def test_64_ranks_are_a_line_each(tab_at: Make, many_url: str) -> None:
     drawn.first.get_by_role("button", expanded=False).first.click()
     expect(frame.locator(".tl-process").first).to_be_visible()
     assert tab.state("fold") == "r0"
+
+
+def test_a_box_zooms_in_time_and_brings_its_rows_to_the_middle(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url, size=(1440, 700))
+    frame = tab.open(view="timeline", run=RUN, rank="0")
+    box = ready(frame).bounding_box()
+    assert box is not None
+    frame.get_by_role("button", name="Box zoom").click()
+    tab.page.mouse.move(box["x"] + box["width"] * 0.4, box["y"] + box["height"] - 90)
+    tab.page.mouse.down()
+    tab.page.mouse.move(box["x"] + box["width"] * 0.6, box["y"] + box["height"] - 10, steps=4)
+    tab.page.mouse.up()
+    wait_for(tab, "w", lambda w: w is not None)
+    wait_for(tab, "y", lambda y: y is not None and float(y) > 100)
+    expect(frame.get_by_role("button", name="Box zoom")).to_have_attribute("aria-pressed", "false")
+
+
+def test_two_fingers_zoom(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url, has_touch=True)
+    frame = tab.open(view="timeline", run=RUN, rank="0")
+    box = ready(frame).bounding_box()
+    assert box is not None
+    middle, y = box["x"] + box["width"] / 2, box["y"] + 200
+    touch = tab.page.context.new_cdp_session(tab.page)
+
+    def fingers(kind: str, *apart: float) -> None:
+        points = [{"x": middle + side * far, "y": y, "id": i}
+                  for far in apart for i, side in enumerate((-1, 1))]  # fmt: skip
+        touch.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
+
+    fingers("touchStart", 60)
+    for far in (90, 140, 200, 240):
+        fingers("touchMove", far)
+    fingers("touchEnd")
+    wait_for(tab, "w", lambda w: w is not None)
+    near = span(tab)
+    whole = get_json(job_url, "timeline", run=RUN, rank="0")["data"]["end"]
+    assert near is not None
+    assert (near[1] - near[0]) / whole == pytest.approx(60 / 240, rel=0.2)
+    assert sum(near) / 2 / whole == pytest.approx(0.5, abs=0.1)
+
+
+def test_gaps_of_the_device_are_marked_or_not(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url)
+    frame = tab.open(view="timeline", run=RUN, rank="0", dense="1")
+    picture = ready(frame)
+    tab.page.wait_for_timeout(1000)
+    marked = picture.screenshot()
+    picture.press("g")
+    wait_for(tab, "idle", lambda idle: idle == "0")
+    tab.page.wait_for_timeout(300)
+    assert picture.screenshot() != marked
+    frame.get_by_role("button", name="More", exact=True).click()
+    frame.get_by_label("Gaps of the device").check()
+    wait_for(tab, "idle", lambda idle: idle is None)

@@ -403,3 +403,34 @@ def test_nothing_read_yet_is_no_error(tmp_path: Path, opened: Callable[[Path], C
         assert parsed(window(sel, Window(0, 100, 10)))[0]["lanes"] == []
         assert slices(sel, TableRequest()).table.total == 0
         assert flame(sel).nodes.name == []
+
+
+@pytest.mark.parametrize("colour", ["core", "pipe"])
+def test_colours_of_kernels_are_those_of_their_table(text: Selected, colour: str) -> None:
+    """Slice by slice against rows of the same name and start."""
+    assert text.store.fetch(text.captures, ("kernels",), timeout=60)
+    view = timeline(text)
+    assert colour in {each.id for each in view.colours}
+    source = text.source("kernels")
+    pipes = ("vec", "mac", "scalar", "mte1", "mte2", "mte3", "fixpipe")
+    told: dict[tuple[str, int], str] = {}
+    table = text.query(lambda con: con.execute(f"SELECT * FROM {source}").df())
+    for row in table.to_dict("records"):
+        shares = {p: [row.get(f"{u}_{p}_ratio", 0.0) for u in ("aic", "aiv")] for p in pipes}
+        ratios = {p: float(np.nanmax([0.0, *both])) for p, both in shares.items()}
+        busiest = max(ratios, key=lambda pipe: ratios[pipe])
+        told[row["name"], int(row["start_ns"])] = row["core"] if colour == "core" else busiest
+    device = {t.id for t in view.tracks if t.kind == "hardware"}
+    checked = 0
+    header, column = parsed(window(text, Window(0, view.end + 1, 8000, "0-8", colour=colour)))
+    for track, _depth, first, count in header["lanes"]:
+        if track not in device:
+            assert (column["key"][first : first + count] == 255).all()
+            continue
+        for i in range(first, first + count):
+            slice_ = detail(text, f"0.{column['row'][i]}")
+            wanted = told.get((slice_.name, int(slice_.start) + BASE))
+            if wanted is not None:
+                assert header["legend"][column["key"][i]] == wanted
+                checked += 1
+    assert checked > 100

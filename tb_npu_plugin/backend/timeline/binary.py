@@ -21,7 +21,10 @@ class ColumnPlace(msgspec.Struct):
 
 
 class WindowHeader(msgspec.Struct, rename={"begin": "from", "end": "to"}):
-    """``lanes``: (track, depth, first item, items); ``counters``: (track, series, first, points)."""
+    """``lanes``: (track, depth, first item, items); ``counters``: (track, series, first, points).
+
+    ``gaps``: (track, first gap, gaps).
+    """
 
     begin: float
     end: float
@@ -32,6 +35,7 @@ class WindowHeader(msgspec.Struct, rename={"begin": "from", "end": "to"}):
     hues: list[int]
     legend: list[str] | None
     counters: list[tuple[int, int, int, int]]
+    gaps: list[tuple[int, int, int]] = []
     columns: list[ColumnPlace] = []
 
 

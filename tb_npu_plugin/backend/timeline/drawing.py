@@ -11,9 +11,12 @@ from numpy.typing import NDArray
 
 from tb_npu_plugin.backend.errors import RequestError
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.slice_index import INSTANTS
 from tb_npu_plugin.backend.timeline.binary import WindowHeader, pack
 from tb_npu_plugin.backend.timeline.counters import points, series_of
 from tb_npu_plugin.backend.timeline.files import TraceFile, Track, base_of, chosen, trace_files
+from tb_npu_plugin.backend.timeline.gaps import gaps
+from tb_npu_plugin.backend.timeline.kernel_colours import CORE, PIPE, UNKNOWN, keys_of
 from tb_npu_plugin.backend.timeline.search import matching_rows
 from tb_npu_plugin.backend.timeline.steps import step_of, steps_of
 from tb_npu_plugin.backend.timeline.windows import Items, hits_in, items
@@ -27,13 +30,14 @@ LEAST_NS = 1e-3
 TICKS = 64
 HUES = 24
 _NAME_CHARS = 200
-_UNKNOWN = 255
 #: Colour by: word -> (English, Chinese).
 COLOURS = {
     "name": ("Name", "名称"),
     "category": ("Category", "类别"),
     "duration": ("Duration", "耗时"),
     "step": ("Step", "Step"),
+    CORE: ("Core", "核类型"),
+    PIPE: ("Busiest pipe", "最忙流水"),
 }
 _DURATIONS = (1e3, 1e4, 1e5, 1e6, 1e7)
 _DURATION_LABELS = ["< 1 µs", "1–10 µs", "10–100 µs", "0.1–1 ms", "1–10 ms", "> 10 ms"]
@@ -90,8 +94,9 @@ def window(sel: Selected, wanted: Window) -> bytes:
         count = sum(len(lane.found) for lane in lanes)
     tick = pixel / TICKS
     header = WindowHeader(wanted.begin, wanted.end, wanted.width, tick, [], [], [], None, [])
-    columns = _slice_columns(lanes, header, wanted, base)
+    columns = _slice_columns(sel, lanes, header, wanted, base)
     columns |= _counter_columns(tracks, header, wanted, base, pixel)
+    columns |= _gap_columns(tracks, lanes, header, wanted, base, pixel)
     return pack(header, columns)
 
 
@@ -112,11 +117,11 @@ def _lanes(
 
 
 def _slice_columns(
-    lanes: list[_Lane], header: WindowHeader, wanted: Window, base: int
+    sel: Selected, lanes: list[_Lane], header: WindowHeader, wanted: Window, base: int
 ) -> dict[str, NDArray[Any]]:
     at, parts = 0, []
     numbers: dict[str, int] = {}
-    legend, keys = _legend(lanes, wanted.colour)
+    legend, keys = _legend(sel, lanes, wanted.colour)
     header.legend = legend
     for lane in lanes:
         index, found = lane.file.index, lane.found
@@ -154,6 +159,42 @@ def _slice_columns(
     return out
 
 
+def _gap_columns(
+    tracks: list[tuple[TraceFile, Track]],
+    lanes: list[_Lane],
+    header: WindowHeader,
+    wanted: Window,
+    base: int,
+    pixel: float,
+) -> dict[str, NDArray[Any]]:
+    """Idle gaps of the device's tracks, also of those without a slice in the window."""
+    at, parts = 0, []
+    drawn: dict[int, list[Items]] = {}
+    for lane in lanes:
+        if lane.depth != INSTANTS:
+            drawn.setdefault(lane.track.id, []).append(lane.found)
+    for file, track in tracks:
+        if track.number not in file.device_tracks:
+            continue
+        shift = wanted.shifts.get(file.part, 0)
+        begin = _instant(int(np.floor(wanted.begin)) + base - shift)
+        end = _instant(int(np.ceil(wanted.end)) + base - shift)
+        found = drawn.get(track.id, [])
+        starts, ends = gaps(file.index, track.number, found, begin, end, pixel)
+        if not len(starts):
+            continue
+        header.gaps.append((track.id, at, len(starts)))
+        at += len(starts)
+        origin = base - shift + wanted.begin
+        first = _ticks(starts, origin, wanted, header.tick)
+        length = _ticks(ends, origin, wanted, header.tick) - first
+        parts.append((first, length, (ends - starts).astype("<f4")))
+    if not parts:
+        return {}
+    first, length, duration = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return {"gap_start": first, "gap_length": length, "gap_duration": duration}
+
+
 def _instant(ns: int) -> int:
     """Cut to what an int64 holds."""
     return max(-(2**62), min(2**63 - 2, ns))
@@ -172,7 +213,7 @@ def _ticks(times: NDArray[np.int64], origin: float, wanted: Window, tick: float)
     return np.clip(ticks, 0, wanted.width * TICKS).astype("<u4")
 
 
-def _legend(lanes: list[_Lane], colour: str) -> tuple[list[str] | None, Any]:
+def _legend(sel: Selected, lanes: list[_Lane], colour: str) -> tuple[list[str] | None, Any]:
     """Labels of the colour keys, and (lane, name codes) -> keys; None where names decide."""
     if colour == "duration":
         return _DURATION_LABELS, lambda lane, _codes: np.searchsorted(
@@ -181,11 +222,11 @@ def _legend(lanes: list[_Lane], colour: str) -> tuple[list[str] | None, Any]:
             side="right",
         ).astype("u1")
     if colour == "category":
-        cats = sorted({cat for lane in lanes for cat in lane.file.index.cats if cat})[:_UNKNOWN]
+        cats = sorted({cat for lane in lanes for cat in lane.file.index.cats if cat})[:UNKNOWN]
         known = {cat: i for i, cat in enumerate(cats)}
 
         def by_category(lane: _Lane, codes: Any) -> Any:
-            key_of = np.array([known.get(c, _UNKNOWN) for c in lane.file.index.cats], dtype="u1")
+            key_of = np.array([known.get(c, UNKNOWN) for c in lane.file.index.cats], dtype="u1")
             return key_of[codes]
 
         return cats, by_category
@@ -194,11 +235,29 @@ def _legend(lanes: list[_Lane], colour: str) -> tuple[list[str] | None, Any]:
 
         def by_step(lane: _Lane, _codes: Any) -> Any:
             step = step_of(lane.file, lane.file.index.starts[lane.found.longest])
-            place = np.searchsorted(steps, step) % _UNKNOWN
-            return np.where(step < 0, _UNKNOWN, place).astype("u1")
+            place = np.searchsorted(steps, step) % UNKNOWN
+            return np.where(step < 0, UNKNOWN, place).astype("u1")
 
-        return [f"Step {s}" for s in steps[:_UNKNOWN]], by_step
+        return [f"Step {s}" for s in steps[:UNKNOWN]], by_step
+    if colour in (CORE, PIPE):
+        return _kernel_legend(sel, lanes, colour)
     return None, None
+
+
+def _kernel_legend(sel: Selected, lanes: list[_Lane], colour: str) -> tuple[list[str], Any]:
+    own = {lane.file.paths["slices"]: keys_of(sel, lane.file, colour) for lane in lanes}
+    labels = sorted({label for keys in own.values() for label in keys.labels})[:UNKNOWN]
+    place = {label: i for i, label in enumerate(labels)}
+
+    def by_kernel(lane: _Lane, _codes: Any) -> Any:
+        keys = own[lane.file.paths["slices"]]
+        if not keys.labels or lane.track.number not in lane.file.device_tracks:
+            return np.full(len(lane.found), UNKNOWN, dtype="u1")
+        common = np.full(UNKNOWN + 1, UNKNOWN, dtype="u1")
+        common[: len(keys.labels)] = [place.get(label, UNKNOWN) for label in keys.labels]
+        return common[keys.of_row[lane.found.longest]]
+
+    return labels, by_kernel
 
 
 def _counter_columns(

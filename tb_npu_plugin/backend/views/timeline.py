@@ -16,6 +16,7 @@ from tb_npu_plugin.backend.timeline.files import (
     trace_files,
 )
 from tb_npu_plugin.backend.timeline.files import TABLES as TABLES
+from tb_npu_plugin.backend.timeline.kernel_colours import PIPE, has_pipes
 from tb_npu_plugin.backend.timeline.steps import steps_of
 from tb_npu_plugin.backend.views.collectives import matched_source
 
@@ -33,7 +34,11 @@ def timeline(sel: Selected) -> results.Timeline:
         ranks=_ranks(files, origin),
         tracks=[_track(f, t, origin) for f in files for t in f.tracks if t.slices or t.points],
         kinds=[results.Choice(k, sel.word(*words)) for k, words in TRACK_KINDS.items()],
-        colours=[results.Choice(k, sel.word(*words)) for k, words in COLOURS.items()],
+        colours=[
+            results.Choice(k, sel.word(*words))
+            for k, words in COLOURS.items()
+            if k != PIPE or has_pipes(sel, files)
+        ],
         steps=_steps(files, origin),
         total_ranks=sel.total_captures,
         note=_note(sel, files),

@@ -50,6 +50,7 @@ export function packWindow({ from, to, tick, lanes }: WindowMade): ArrayBuffer {
     hues: names.map((_, at) => at % 24),
     legend: null,
     counters: [],
+    gaps: [],
     columns,
   };
   const text = new TextEncoder().encode(JSON.stringify(header));

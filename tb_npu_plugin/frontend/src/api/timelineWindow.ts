@@ -16,6 +16,7 @@ export interface WindowHeader {
   /** What `key` stands for, where the colour is not that of the name. */
   legend: string[] | null;
   counters: [track: number, key: number, first: number, count: number][];
+  gaps: [track: number, first: number, count: number][];
   columns: { name: string; type: ColumnType; offset: number; count: number }[];
 }
 
@@ -32,6 +33,11 @@ export interface Lane {
 
 export interface Series {
   key: number;
+  first: number;
+  end: number;
+}
+
+export interface Run {
   first: number;
   end: number;
 }
@@ -61,6 +67,12 @@ export interface WindowData {
   at: Numbers;
   least: Numbers;
   most: Numbers;
+  /** Idle gaps of the device's tracks. */
+  gaps: ReadonlyMap<number, readonly Run[]>;
+  gapStart: Numbers;
+  gapLength: Numbers;
+  /** ns, of the whole gap where the window cuts it. */
+  gapDuration: Numbers;
 }
 
 const MAGIC = 0x3154504e; // "NPT1", the low byte first
@@ -122,6 +134,10 @@ export function decodeWindow(buffer: ArrayBuffer): WindowData {
     at: column('at'),
     least: column('least'),
     most: column('most'),
+    gaps: byTrack(header.gaps, ([, first, count]) => ({ first, end: first + count })),
+    gapStart: column('gap_start'),
+    gapLength: column('gap_length'),
+    gapDuration: column('gap_duration'),
   };
 }
 

@@ -30,6 +30,7 @@ export interface TimelineWords {
     | 'go'
     | 'more'
     | 'arrows'
+    | 'idle'
     | 'clock'
     | 'dense'
     | 'png'
@@ -77,6 +78,7 @@ export interface TimelineWords {
       | 'details'
       | 'range'
       | 'marker'
+      | 'gaps'
       | 'search'
       | 'clear'
       | 'keys',

@@ -17,7 +17,18 @@ export const VIEW_KEYS = [
   // … and what its links can carry; Ranks: how the job is cut, what is shown step by step
   ...(['peak', 'shape', 'measure'] as const),
   // Timeline: the span on screen, what is selected and looked for, how slices are coloured
-  ...(['w', 'slice', 'range', 'find', 'colour', 'arrows', 'clock', 'dense', 'name'] as const),
+  ...([
+    'w',
+    'slice',
+    'range',
+    'find',
+    'colour',
+    'arrows',
+    'clock',
+    'idle',
+    'dense',
+    'name',
+  ] as const),
   // Flame graph: what is weighed, how calls are ordered, the call looked into, the range
   ...(['by', 'order', 'zoom', 'from', 'to'] as const),
   // … and how its tracks stand, are aligned and marked

@@ -1,7 +1,7 @@
 /** What is asked for: windows of the tracks on screen, and the whole for the line above them. */
 
 import type { WindowData } from '../../api/timelineWindow';
-import type { TimelineTrack } from '../../api/types.gen';
+import type { OverviewTrack } from './mapLine';
 import type { Span } from './span';
 import type { StageEvents, StageInput } from './stageInput';
 import { Windows } from './windows';
@@ -34,7 +34,7 @@ export class Feed {
     return this.windows.best(track, span, width, input.key);
   }
 
-  overview(input: StageInput, width: number): { track: TimelineTrack; data: WindowData }[] {
+  overview(input: StageInput, width: number): OverviewTrack[] {
     return input.overview.flatMap((track) => {
       const data = this.whole.best(track.id, input.whole, width, wholeKey(input));
       return data ? [{ track, data }] : [];

@@ -26,6 +26,8 @@ type Drag =
 /** A shorter way is a click with an unsteady hand. */
 const LEAST_DRAG = 4;
 const WHEEL_LINE = 16;
+/** A box as flat as a row only means times. */
+const FLAT = 20;
 
 export class Gestures {
   private drag: (Drag & { x: number; y: number; lastY: number }) | null = null;
@@ -111,6 +113,7 @@ export class Gestures {
       stage.box = null;
       const ends = [stage.timeAt(drag.x), stage.timeAt(at.x)].sort((a, b) => a - b);
       if (Math.abs(at.x - drag.x) >= LEAST_DRAG) stage.show([ends[0] ?? 0, ends[1] ?? 1]);
+      this.fitRows(drag.y, at.y);
       stage.draw();
       this.events.onBoxed();
     }
@@ -148,6 +151,14 @@ export class Gestures {
       const by = (dx / stage.width) * lengthOf(stage.span);
       stage.put(moved(stage.span, by, this.events.whole()));
     }
+  }
+
+  /** Rows keep their height: those of a box that was drawn over the rows come to the middle. */
+  private fitRows(from: number, to: number): void {
+    const { top, height } = this.stage;
+    const [upper, lower] = from < to ? [from, to] : [to, from];
+    if (upper < top || lower - upper < FLAT) return;
+    this.events.onScrollBy((upper + lower) / 2 - (top + height) / 2);
   }
 
   private rangeTo(from: number, x: number): Span {

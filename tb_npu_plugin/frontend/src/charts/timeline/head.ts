@@ -1,11 +1,12 @@
 /** Above the rows: the whole capture with the part on screen, the steps, the ruler with markers. */
 
-import { itemAt, lastAt, type WindowData } from '../../api/timelineWindow';
-import type { TimelineStep, TimelineTrack } from '../../api/types.gen';
+import { lastAt } from '../../api/timelineWindow';
+import type { TimelineStep } from '../../api/types.gen';
 import { formatDuration } from '../../lib/format';
 import { elide, visible } from '../../lib/text';
+import type { MapLine, OverviewTrack } from './mapLine';
 import type { Marker } from './overlay';
-import { fillOf, type Scene, writeIn } from './paint';
+import { type Scene, writeIn } from './paint';
 import { rulerTicks } from './ruler';
 import { type Span, xOf } from './span';
 
@@ -21,7 +22,8 @@ export interface HeadInput {
   steps: readonly TimelineStep[];
   markers: readonly Marker[];
   baseNs: string | null;
-  overview: readonly { track: TimelineTrack; data: WindowData }[];
+  overview: readonly OverviewTrack[];
+  map: MapLine;
 }
 
 type Pen = CanvasRenderingContext2D;
@@ -39,19 +41,9 @@ export function drawHead(ink: Pen, scene: Scene, width: number, input: HeadInput
 }
 
 function drawMap(ink: Pen, scene: Scene, width: number, input: HeadInput): void {
-  const { whole, span, overview } = input;
+  const { whole, span, overview, map } = input;
   const scale = width / (whole[1] - whole[0] || 1);
-  for (const { track, data } of overview) {
-    const lane = data.lanes.get(track.id)?.find((each) => each.depth === 0);
-    if (!lane) continue;
-    const first = Math.max(lane.first, itemAt(data, lane, whole[0]));
-    for (let i = first; i < lane.end; i++) {
-      const x = (data.from + (data.start[i] as number) * data.tick - whole[0]) * scale;
-      const w = Math.max(0.5, (data.length[i] as number) * data.tick * scale);
-      ink.fillStyle = fillOf(scene, data, track, i);
-      ink.fillRect(x, 3, w, MAP - 7);
-    }
-  }
+  map.draw(ink, scene, [3, width, MAP - 7], whole, overview);
   const x0 = Math.max(0, (span[0] - whole[0]) * scale);
   const x1 = Math.min(width, Math.max(x0 + 3, (span[1] - whole[0]) * scale));
   ink.fillStyle = scene.palette.ground;

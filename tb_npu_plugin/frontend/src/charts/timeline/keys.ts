@@ -17,6 +17,7 @@ export type Command =
   | 'search'
   | 'marker'
   | 'range'
+  | 'gaps'
   | 'pageDown'
   | 'pageUp';
 
@@ -50,6 +51,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   '/': 'search',
   m: 'marker',
   r: 'range',
+  g: 'gaps',
   PageDown: 'pageDown',
   PageUp: 'pageUp',
 };
@@ -80,6 +82,7 @@ export const LISTED = [
   ['Enter', 'details'],
   ['R', 'range'],
   ['M', 'marker'],
+  ['G', 'gaps'],
   ['/', 'search'],
   ['Esc', 'clear'],
   ['?', 'keys'],

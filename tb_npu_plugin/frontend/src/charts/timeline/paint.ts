@@ -1,10 +1,11 @@
 /** Paints the rows of tracks: slices, ticks of instants, counters. Knows no screen, only a span. */
 
-import { type Lane, lastAt, type WindowData } from '../../api/timelineWindow';
+import { type Lane, lastAt, type Run, type WindowData } from '../../api/timelineWindow';
 import type { TimelineTrack } from '../../api/types.gen';
 import { elide, visible } from '../../lib/text';
 import type { Area, Ink } from './ink';
 import { paintCounter } from './paintCounters';
+import { nameGaps, paintGaps } from './paintGaps';
 import {
   conceptOf,
   HUES,
@@ -29,11 +30,15 @@ export interface Scene {
   /** `duration` has an order, other colourings have none. */
   colour: string;
   finding: boolean;
+  /** Gaps of the device are marked. */
+  idle: boolean;
   font: string;
 }
 
 const LABEL_FROM = 26;
 const PADDING = 4;
+/** Lower rows have no room for a mark in a gap. */
+const LEAST_MARKED = 8;
 
 /** What is being painted on; names come last, over all slices. */
 interface Sheet {
@@ -42,6 +47,7 @@ interface Sheet {
   area: Area;
   strips: Strips;
   names: { text: string; ink: string; left: number; y: number; width: number }[];
+  gaps: { data: WindowData; runs: readonly Run[]; middle: number }[];
 }
 
 export function paintRows(ink: Ink, scene: Scene, area: Area): void {
@@ -56,6 +62,7 @@ export function paintRows(ink: Ink, scene: Scene, area: Area): void {
     area,
     strips: new Strips(Math.round(area.width * area.ratio)),
     names: [],
+    gaps: [],
   };
   for (const row of scene.rows) {
     const y = row.top - area.top;
@@ -68,7 +75,14 @@ export function paintRows(ink: Ink, scene: Scene, area: Area): void {
     if (row.kind === 'track') paintTrack(sheet, row, y);
     else if (row.folded) paintFolded(sheet, row, y);
   }
+  const quiet = scene.token('ink3');
+  for (const { data, runs, middle } of sheet.gaps) {
+    paintGaps(sheet.strips, area, data, runs, middle, quiet);
+  }
   sheet.strips.flush(ink, area.width);
+  for (const { data, runs, middle } of sheet.gaps) {
+    nameGaps(ink, area, data, runs, middle, [quiet, scene.palette.ground]);
+  }
   for (const { text, ink: colour, left, y, width } of sheet.names) {
     ink.fillStyle = colour;
     writeIn(ink, text, left, y, width);
@@ -93,6 +107,8 @@ function paintTrack(sheet: Sheet, row: TrackRow, y: number): void {
   for (const lane of data.lanes.get(track.id) ?? []) {
     if (lane.depth < 0) paintInstants(ink, scene, area, data, lane, top, high);
   }
+  const idle = scene.idle && high >= LEAST_MARKED ? data.gaps.get(track.id) : undefined;
+  if (idle) sheet.gaps.push({ data, runs: idle, middle: top + Math.floor(high / 2) });
   const first = top + rowsOf(track) * depth;
   track.counters.slice(0, countersShown(track, row.folded)).forEach((each, at) => {
     const series = data.series.get(track.id)?.find((own) => own.key === each.key);

@@ -30,7 +30,8 @@ export class Picture {
     if (this.fits(view, revision)) return;
     const recent = this.cost > SLOW_MS && now - this.at < STRETCHED_MS;
     if (zooming && recent && this.area !== null && this.revision === revision) return;
-    this.paint(view, scene(), zooming ? 0 : ASIDE);
+    // In the next frame it is another: nothing beyond the screen is worth painting.
+    this.paint(view, scene(), zooming ? 0 : ASIDE, zooming ? 0 : ABOVE);
     this.revision = revision;
     this.at = now;
   }
@@ -60,15 +61,15 @@ export class Picture {
     );
   }
 
-  private paint(view: View, scene: Scene, aside: number): void {
+  private paint(view: View, scene: Scene, aside: number, above: number): void {
     const ratio = ratioNow();
     const length = lengthOf(view.span);
-    const top = Math.max(0, view.scroll - ABOVE);
+    const top = Math.max(0, view.scroll - above);
     const area: Area = {
       span: [view.span[0] - length * aside, view.span[1] + length * aside],
       width: view.width * (1 + 2 * aside),
       top,
-      height: view.scroll + view.height + ABOVE - top,
+      height: view.scroll + view.height + above - top,
       ratio,
     };
     sized(this.canvas, area.width, area.height, ratio);

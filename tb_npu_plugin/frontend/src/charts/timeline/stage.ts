@@ -8,6 +8,7 @@ import { isHidden, onWake } from '../../state/host';
 import { Feed } from './feed';
 import { drawHead, HEAD } from './head';
 import { Inks } from './inks';
+import { MapLine } from './mapLine';
 import { Motion } from './motion';
 import { type Box, drawZoomBox } from './overlay';
 import { itemsWithin, type Scene } from './paint';
@@ -37,6 +38,7 @@ export class Stage {
   private readonly past = new Past();
   private readonly picture = new Picture();
   private readonly pins = new Picture();
+  private readonly map = new MapLine();
   private readonly inks: Inks;
   private revision = 0;
   private frame = 0;
@@ -80,7 +82,7 @@ export class Stage {
     const before = this.input;
     this.input = input;
     if (before.dark !== input.dark) this.inks.forget();
-    const other = (['tree', 'dense', 'dark', 'colour', 'finding', 'key'] as const).some(
+    const other = (['tree', 'dense', 'dark', 'colour', 'finding', 'idle', 'key'] as const).some(
       (name) => before[name] !== input[name],
     );
     if (other) this.revision++;
@@ -240,6 +242,7 @@ export class Stage {
       },
       colour: this.input.colour,
       finding: this.input.finding,
+      idle: this.input.idle,
       font: this.inks.font(this.input.dense),
     };
   }
@@ -261,7 +264,12 @@ export class Stage {
     ink.textAlign = 'left';
     const scene = this.scene(this.panes[1], 0);
     const overview = this.feed.overview(input, this.width);
-    drawHead(ink, scene, this.width, { ...input, span: this.span, overview });
+    drawHead(ink, scene, this.width, {
+      ...input,
+      span: this.span,
+      overview,
+      map: this.map,
+    });
     if (this.box) drawZoomBox(ink, scene, this.box);
     this.events.onScroll(this.scroll);
   }

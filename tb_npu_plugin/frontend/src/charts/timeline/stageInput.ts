@@ -12,6 +12,7 @@ export interface StageInput {
   dark: boolean;
   colour: string;
   finding: boolean;
+  idle: boolean;
   /** All that a window's answer depends on. */
   key: string;
   query: Readonly<Record<string, string>>;

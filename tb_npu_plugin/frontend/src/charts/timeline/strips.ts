@@ -60,11 +60,13 @@ export class Strips {
   }
 }
 
-/** `#rrggbb` as a pixel: the bytes are red, green, blue, opaque. */
+/** `#rrggbb` or `#rgb` as a pixel: the bytes are red, green, blue, opaque. */
 export function pixelOf(colour: string): number {
   let value = numbers.get(colour);
   if (value === undefined) {
-    const rgb = Number.parseInt(colour.slice(1), 16);
+    const short = colour.length === 4;
+    const long = short ? colour.replace(/[\da-f]/gi, '$&$&') : colour;
+    const rgb = Number.parseInt(long.slice(1), 16);
     value = (0xff000000 | ((rgb & 0xff) << 16) | (rgb & 0xff00) | (rgb >> 16)) >>> 0;
     numbers.set(colour, value);
   }

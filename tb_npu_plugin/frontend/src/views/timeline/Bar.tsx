@@ -147,6 +147,7 @@ function More({ board }: { board: Board }) {
             () => navigate({ arrows: arrows === '1' ? null : '1' }, 'replace'),
             arrowsTotal === null ? '' : words.arrowsOf(board.arrowsShown, arrowsTotal),
           )}
+          {toggle(words.idle, board.idle, board.toggleIdle)}
           {toggle(words.clock, clock === '1', () =>
             navigate({ clock: clock === '1' ? null : '1' }, 'replace'),
           )}

@@ -56,6 +56,7 @@ export function Canvas(props: Props) {
     dark: theme === 'dark',
     colour: board.colour,
     finding: params.value.find !== undefined,
+    idle: board.idle,
     key: JSON.stringify([query, selection, version.value]),
     query: query as Record<string, string>,
     overviewQuery: query.shift ? { shift: query.shift } : {},

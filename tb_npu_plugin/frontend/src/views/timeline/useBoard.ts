@@ -48,6 +48,9 @@ export interface Board {
   ownShifts: ReadonlyMap<number, number>;
   steps: readonly TimelineStep[];
   colour: string;
+  /** Gaps of the device are marked. */
+  idle: boolean;
+  toggleIdle: () => void;
   range: Span | null;
   markers: readonly Marker[];
   slice: string | null;
@@ -140,6 +143,8 @@ export function useBoard(data: Timeline): Board {
     ownShifts,
     steps,
     colour: colourOf(now, data.colours),
+    idle: now.idle !== '0',
+    toggleIdle: () => navigate({ idle: now.idle === '0' ? null : '0' }, 'replace'),
     range,
     markers,
     slice,

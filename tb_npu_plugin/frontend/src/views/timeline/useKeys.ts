@@ -45,6 +45,7 @@ export function useKeys(
       clear: () => (now.slice ? now.select(null) : now.setRange(null)),
       search: () => root?.querySelector<HTMLElement>('.tl-search input')?.focus(),
       marker: () => mark(now),
+      gaps: () => now.toggleIdle(),
       range: () => now.selected && now.setRange([now.selected.start, now.selected.end]),
       pageDown: () => scroller.current?.scrollBy({ top: page }),
       pageUp: () => scroller.current?.scrollBy({ top: -page }),
