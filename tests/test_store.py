@@ -499,3 +499,22 @@ def test_the_logdir_is_left_as_it_was(tmp_path: Path, store: Opener, shared: Pat
     assert fingerprint_of(logdir) == before
     for folder in (logdir, *(p for p in logdir.rglob("*") if p.is_dir())):
         folder.chmod(0o755)
+
+
+def test_a_large_query_spills_into_the_cache_and_nowhere_else(
+    tmp_path: Path, store: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It must not write to the directory that TensorBoard was started in."""
+    started = tmp_path / "started"
+    started.mkdir()
+    monkeypatch.chdir(started)
+    opened = store(tmp_path, memory="64MB")
+    with contextlib.closing(opened.cursor()) as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM (SELECT i, md5(i::VARCHAR) AS t FROM range(1000000) r(i) "
+            "ORDER BY t OFFSET 10)"
+        )
+        assert cursor.fetchone() == (999_990,)
+        found = cursor.execute("SELECT current_setting('temp_directory')").fetchone()
+    assert found == (str(opened.cache.spill()),)
+    assert list(started.iterdir()) == []

@@ -14,6 +14,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -551,8 +552,13 @@ class Store:
                 self._connection = duckdb.connect()
                 self._connection.execute("SET threads=2")
                 self._connection.execute(f"SET memory_limit={quote(self.memory)}")
+                # Else what does not fit into memory goes to the directory it was started in.
+                spill = quote(str(self.cache.spill()))
+                self._connection.execute(f"SET temp_directory={spill}")
                 self._connection.execute("SET enable_external_file_cache=false")
                 self._connection.execute("SET parquet_metadata_cache=true")
+            with suppress(OSError):  # the cache may be cleared at any time
+                self.cache.spill().parent.mkdir(mode=0o700, exist_ok=True)
             return self._connection.cursor()
 
 
