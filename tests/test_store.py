@@ -22,6 +22,8 @@ from tb_npu_plugin.backend import store as store_module
 from tb_npu_plugin.backend.cache import Cache
 from tb_npu_plugin.backend.discovery import Root
 from tb_npu_plugin.backend.ingest import Job, ingest
+from tb_npu_plugin.backend.pool import Pool
+from tb_npu_plugin.backend.readers import kernel_details
 from tb_npu_plugin.backend.selection import select
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.views import captures as captures_view
@@ -303,6 +305,37 @@ def test_a_killed_worker_is_a_finding_and_the_next_file_is_read(
     assert rows(opened) == 2
 
 
+def test_a_worker_that_ended_unseen_costs_one_job_and_no_thread(
+    tmp_path: Path, cache_dir: Path
+) -> None:
+    """It cannot be told anything any more, nor be closed: a pipe that nobody reads."""
+    path = capture(tmp_path) / OUTPUT / "kernel_details.csv"
+    deaf = subprocess.Popen(
+        [sys.executable, "-c", "import os, time; os.close(0); print(flush=True); time.sleep(1)"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    assert deaf.stdout
+    deaf.stdout.readline()
+    results: dict[str, Any] = {}
+
+    def listen(job: Job, event: dict[str, Any]) -> None:
+        if event["event"] == "done":
+            results[job.fingerprint] = event["result"]
+
+    pool = Pool(1, listen, deaf, helper=False)
+    try:
+        for key in ("first", "second"):
+            job = Job("c", os.fsencode(path), path.name, "kernel_details", key, 1, str(cache_dir))
+            pool.submit(job, 0)
+            until(lambda key=key: key in results)
+    finally:
+        pool.close()
+    assert "ended early" in results["first"].error
+    assert results["second"].error is None
+    assert results["second"].tables["kernels"] == 2
+
+
 def test_a_pipe_among_the_files_is_not_opened(tmp_path: Path, store: Opener) -> None:
     path = capture(tmp_path, step_trace_time=STEPS)
     os.mkfifo(path / OUTPUT / "kernel_details.csv")
@@ -402,6 +435,65 @@ def test_an_entry_whose_directory_vanishes_is_written_again(
         2,
     )
     assert cache.load("c", "f") is not None
+
+
+def test_an_entry_that_loses_a_table_while_it_is_written_is_written_again(
+    tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody's ``rm -r`` of the cache takes files before it takes their directory."""
+    monkeypatch.setattr(kernel_details, "SUMMARY_FIRST_BYTES", 0)
+    path = capture(tmp_path) / OUTPUT / "kernel_details.csv"
+    job = Job("c", os.fsencode(path), path.name, "kernel_details", "f", 1, str(cache_dir))
+    removed: list[Path] = []
+
+    def remove(table: str) -> None:
+        if not removed:
+            removed.extend(cache_dir.rglob(f".tmp-*/{table}.parquet"))
+            removed[0].unlink()
+            # The next table cannot be written, the directory is there all the same.
+            (removed[0].parent / "kernels.parquet").mkdir()
+            (removed[0].parent / "kernels.parquet" / "x").touch()
+
+    done = ingest(job, on_early=remove)
+    assert len(removed) == 1
+    assert (done.error, done.notes) == (None, [])
+    assert done.tables == {"kernels": 2, "kernel_summary": 2}
+
+
+def test_clearing_takes_an_entry_as_a_whole(cache_dir: Path) -> None:
+    """Another process that looks again and again never sees an entry that lost some of its files."""
+    cache = Cache(cache_dir)
+    entry = cache.entry("c", "f")
+    names = [f"{i}.parquet" for i in range(2000)]
+    looking = (
+        "import os, sys\n"
+        "print('ready', flush=True)\n"
+        "seen = set()\n"
+        "while 0 not in seen:\n"
+        "    try: seen.add(len(os.listdir(sys.argv[1])))\n"
+        "    except FileNotFoundError: seen.add(0)\n"
+        "print(sorted(seen))"
+    )
+    entry.mkdir(parents=True)
+    for name in names:
+        (entry / name).touch()
+    with subprocess.Popen(
+        [sys.executable, "-c", looking, str(entry)], stdout=subprocess.PIPE, text=True
+    ) as looker:
+        assert looker.stdout
+        assert looker.stdout.readline() == "ready\n"
+        cache.clear()
+        assert looker.communicate(timeout=WAIT)[0].strip() in ("[0, 2000]", "[0]")
+    assert not list(cache.root.glob(".trash-*"))
+
+
+def test_what_an_interrupted_clearing_left_goes_with_the_next(cache_dir: Path) -> None:
+    cache = Cache(cache_dir)
+    left = cache.root / ".trash-1" / "captures"
+    for tidy in (cache.trim, cache.clear):
+        left.mkdir(parents=True)
+        tidy()
+        assert not left.parent.exists()
 
 
 @pytest.mark.parametrize("kind", ["file", "undecodable"])

@@ -31,6 +31,7 @@ logger = logging.getLogger(__name__)
 LAYOUT = "v1"
 DEFAULT_LIMIT_BYTES = 20 << 30
 _SAMPLE = 4096
+_TRASH = ".trash-"
 
 
 class Ingested(msgspec.Struct):
@@ -110,7 +111,7 @@ class Cache:
             try:
                 yield None, temp
                 if temp.exists():
-                    shutil.rmtree(entry, ignore_errors=True)
+                    self._remove(entry)
                     temp.rename(entry)
             finally:
                 shutil.rmtree(temp, ignore_errors=True)
@@ -141,21 +142,38 @@ class Cache:
             if total - removed <= self.limit_bytes:
                 break
             if entry not in keep:
-                shutil.rmtree(entry, ignore_errors=True)
+                self._remove(entry)
                 removed += size
         day_ago = time.time() - 86_400
         for stale in [*self.root.glob("captures/*/.tmp-*"), *self.root.glob("scratch/*")]:
             with suppress(OSError):
                 if stale.stat().st_mtime < day_ago:
                     shutil.rmtree(stale, ignore_errors=True)
+        self._empty_trash()
         return removed
 
     def clear(self) -> int:
         """Remove every entry; returns the bytes removed."""
         total = sum(size for _, size, _ in self.entries())
         for part in ("captures", "scratch", "locks"):
-            shutil.rmtree(self.root / part, ignore_errors=True)
+            self._remove(self.root / part)
+        self._empty_trash()
         return total
+
+    def _remove(self, directory: Path) -> None:
+        """Take a directory away at once: who is writing to it or reading it finds all or nothing,
+        never a part of its files."""
+        trash = self.root / f"{_TRASH}{uuid.uuid4().hex}"
+        try:
+            directory.rename(trash)
+        except OSError:  # not there, or a file in it is open (Windows)
+            trash = directory
+        shutil.rmtree(trash, ignore_errors=True)
+
+    def _empty_trash(self) -> None:
+        """What a process that was ended had not removed yet."""
+        for trash in self.root.glob(f"{_TRASH}*"):
+            shutil.rmtree(trash, ignore_errors=True)
 
 
 @lru_cache(maxsize=8)

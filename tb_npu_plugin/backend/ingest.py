@@ -121,7 +121,7 @@ def _ingest(
         done = _read(job, cache, target, on_early, on_connection, on_progress)
         if cancelled():  # what the reader made of it is no property of the file
             raise Cancelled
-        if not target.exists():
+        if not all((target / f"{table}.parquet").exists() for table in done.tables):
             raise CacheVanished(f"{target} was removed")
         done.seconds = round(time.monotonic() - started, 3)
         (target / "done.json").write_bytes(msgspec.json.encode(done))
@@ -172,12 +172,12 @@ def _read(
         done.error = str(error)
         done.notes.append(permission_note(location, job.rel))
     except (OSError, duckdb.IOException) as error:
-        if not (target.exists() and scratch.exists()):
+        if not _is_whole(target, scratch, done):
             raise CacheVanished(str(error)) from error
         done.error = str(error)
         done.notes.append(Note("file-unreadable", job.rel, None, {"error": str(error)[:300]}))
     except Exception as error:
-        if not (target.exists() and scratch.exists()):
+        if not _is_whole(target, scratch, done):
             raise CacheVanished(str(error)) from error
         done.error = traceback.format_exc(limit=8)
         text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
@@ -185,6 +185,12 @@ def _read(
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
     return done
+
+
+def _is_whole(target: Path, scratch: Path, done: Ingested) -> bool:
+    """Whether nobody removed what has been written so far, or a part of it."""
+    written = (target / f"{table}.parquet" for table in done.tables)
+    return scratch.exists() and target.exists() and all(path.exists() for path in written)
 
 
 def _summaries(con: duckdb.DuckDBPyConnection, table: str, path: Path) -> dict[str, int]:

@@ -7,6 +7,7 @@ import itertools
 import subprocess
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import msgspec
@@ -164,7 +165,8 @@ class Pool:
         with self._lock:
             self._processes.discard(process)
         if process.stdin:
-            process.stdin.close()
+            with suppress(OSError):  # it is gone already, and with it what it was not yet told
+                process.stdin.close()
         try:
             process.wait(timeout=2)
         except subprocess.TimeoutExpired:
@@ -182,8 +184,9 @@ class Pool:
             if job in self._cancelled:
                 process.terminate()
         try:
-            process.stdin.write(msgspec.json.encode(job) + b"\n")
-            process.stdin.flush()
+            with suppress(BrokenPipeError):  # its output tells that it ended
+                process.stdin.write(msgspec.json.encode(job) + b"\n")
+                process.stdin.flush()
             for line in process.stdout:
                 event: dict[str, Any] = msgspec.json.decode(line)
                 if event["event"] == "done":
