@@ -15,12 +15,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import psutil
+from serving import tree_bytes
 
 OURS = """
 import sys
@@ -49,12 +49,7 @@ def measured(command: list[str]) -> tuple[float, float]:
     process = psutil.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     most = 0
     while process.poll() is None:
-        total = 0
-        with suppress(psutil.Error):
-            for each in (process, *process.children(recursive=True)):
-                with suppress(psutil.Error):
-                    total += each.memory_full_info().pss
-        most = max(most, total)
+        most = max(most, tree_bytes(process.pid))
         time.sleep(0.1)
     if process.returncode:
         raise SystemExit(f"{command[0]} ended with {process.returncode}")

@@ -10,7 +10,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,17 +64,18 @@ class Server:
 
     def _weigh(self) -> None:
         while not self._stop.wait(0.1):
-            total = 0
-            try:
-                main = psutil.Process(self.process.pid)
-                for p in [main, *main.children(recursive=True)]:
-                    try:
-                        total += p.memory_full_info().pss
-                    except psutil.Error:
-                        continue
-            except psutil.Error:
-                break
-            self.peak_pss = max(self.peak_pss, total)
+            self.peak_pss = max(self.peak_pss, tree_bytes(self.process.pid))
+
+
+def tree_bytes(pid: int) -> int:
+    """Memory of a process and all below it (PSS); what ended meanwhile counts as nothing."""
+    total = 0
+    with suppress(psutil.Error):
+        main = psutil.Process(pid)
+        for each in (main, *main.children(recursive=True)):
+            with suppress(psutil.Error):
+                total += each.memory_full_info().pss
+    return total
 
 
 @contextmanager

@@ -22,6 +22,11 @@ class Recording:
     started_ns: int | None
     captures: tuple[Capture, ...]
 
+    @property
+    def world_size(self) -> int:
+        """Ranks of the whole job as the captures tell; 0 where none does."""
+        return max((c.info.world_size or 0 for c in self.captures), default=0)
+
 
 def fold_runs(captures: list[Capture]) -> list[Capture]:
     """Subfolders that hold one rank each and whose windows overlap become one run, their parent."""

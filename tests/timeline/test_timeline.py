@@ -143,6 +143,19 @@ def test_a_window_is_exact_where_there_is_room(text: Selected) -> None:
     assert apart == pytest.approx(500_000, abs=2 * shifted["tick"])
 
 
+@pytest.mark.parametrize("before", [100, 100.25, 101, 163.5, 227, 355])
+def test_a_nanosecond_a_pixel_is_drawn_where_it_is(text: Selected, before: float) -> None:
+    """Epoch times do not fit into a double to better than 256 ns."""
+    start = 1736408883732241564 - BASE
+    window_of = Window(start - before, start - before + 2000, 2000, tracks="12", shifts={0: 3})
+    header, column = parsed(window(text, window_of))
+    assert column["start"][0] * header["tick"] == pytest.approx(before + 3, abs=header["tick"])
+
+    tracks = ",".join(str(t.id) for t in timeline(text).tracks if t.counters)
+    header, column = parsed(window(text, Window(-before, 2000 - before, 2000, tracks)))
+    assert column["at"][0] * header["tick"] == pytest.approx(before, abs=header["tick"])
+
+
 def test_colours_and_hits(text: Selected) -> None:
     end = timeline(text).end
     header, column = parsed(

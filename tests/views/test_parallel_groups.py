@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from planted import capture_of, compute_longer
 
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.errors import RequestError
@@ -117,38 +118,20 @@ def test_too_few_groups_show_their_ranks_in_order(job: Path, opened: Opener) -> 
     assert (view.grid.group, len(view.grid.ranks)) == ("", 16)
 
 
-def slowed(folder: Path, ranks_of: range, factor: float) -> None:
-    """Computing of these ranks longer by ``factor``, at the cost of their idle time."""
-    for capture in folder.glob("*_ascend_pt"):
-        info = next(capture.glob("profiler_info_*.json"))
-        if int(info.stem.rsplit("_", 1)[1]) not in ranks_of:
-            continue
-        path = capture / "ASCEND_PROFILER_OUTPUT/step_trace_time.csv"
-        header, *rows = path.read_text().splitlines()
-        names = header.split(",")
-        lines = []
-        for row in rows:
-            cells = row.split(",")
-            for column in ("Computing", "Stage"):
-                at = names.index(column)
-                cells[at] = str(float(cells[at]) * factor)
-            lines.append(",".join(cells))
-        path.write_text("\n".join([header, *lines]) + "\n")
-
-
 def test_stages_are_judged_as_stages_and_ranks_within_theirs(
     tmp_path: Path, opened: Opener
 ) -> None:
     """The last stage does more by design: not eight stragglers, but one uneven stage."""
     write_sample(tmp_path / "job", ranks=16, steps=2, kernels_per_step=120, seed=3)
-    slowed(tmp_path / "job", range(8, 16), 1.4)
+    for rank in range(8, 16):
+        compute_longer(capture_of(tmp_path / "job", rank), 1.4)
     captures = opened(tmp_path / "job")
     view = look(captures, shape="pp=2")
     (suspect,) = view.suspects
     assert (suspect.rank, suspect.label, suspect.group) == (None, "Stage 1", "pp")
     assert "computes 40" in suspect.headline
     assert "Ranks of the stage: 8-15" in suspect.evidence
-    slowed(tmp_path / "job", range(10, 11), 1.5)
+    compute_longer(capture_of(tmp_path / "job", 10), 1.5)
     named = look(opened(tmp_path / "job"), shape="pp=2").suspects
     assert [s.rank for s in named] == [10, None]
 

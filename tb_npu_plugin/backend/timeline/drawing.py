@@ -106,8 +106,7 @@ def _lanes(
     found = []
     for file, track in tracks:
         shift = wanted.shifts.get(file.part, 0)
-        begin = _instant(int(np.floor(wanted.begin)) + base - shift)
-        end = _instant(int(np.ceil(wanted.end)) + base - shift)
+        begin, end = _edges(wanted, base - shift)
         index = file.index
         for lane in index.lanes_of(track.number):
             shown = items(index, lane, begin, max(end, begin + 1), pixel)
@@ -127,7 +126,7 @@ def _slice_columns(
         index, found = lane.file.index, lane.found
         header.lanes.append((lane.track.id, lane.depth, at, len(found)))
         at += len(found)
-        origin = base - lane.shift + wanted.begin
+        origin = base - lane.shift
         start = _ticks(found.starts, origin, wanted, header.tick)
         codes = index.codes[found.longest]
         different, inverse = np.unique(codes, return_inverse=True)
@@ -177,22 +176,26 @@ def _gap_columns(
         if track.number not in file.device_tracks:
             continue
         shift = wanted.shifts.get(file.part, 0)
-        begin = _instant(int(np.floor(wanted.begin)) + base - shift)
-        end = _instant(int(np.ceil(wanted.end)) + base - shift)
+        begin, end = _edges(wanted, base - shift)
         found = drawn.get(track.id, [])
         starts, ends = gaps(file.index, track.number, found, begin, end, pixel)
         if not len(starts):
             continue
         header.gaps.append((track.id, at, len(starts)))
         at += len(starts)
-        origin = base - shift + wanted.begin
-        first = _ticks(starts, origin, wanted, header.tick)
-        length = _ticks(ends, origin, wanted, header.tick) - first
+        first = _ticks(starts, base - shift, wanted, header.tick)
+        length = _ticks(ends, base - shift, wanted, header.tick) - first
         parts.append((first, length, (ends - starts).astype("<f4")))
     if not parts:
         return {}
     first, length, duration = (np.concatenate(column) for column in zip(*parts, strict=True))
     return {"gap_start": first, "gap_length": length, "gap_duration": duration}
+
+
+def _edges(wanted: Window, origin: int) -> tuple[int, int]:
+    """The window in the file's own ns. Sums of epochs are made of integers: floats lose 256 ns."""
+    begin, end = int(np.floor(wanted.begin)), int(np.ceil(wanted.end))
+    return _instant(origin + begin), _instant(origin + end)
 
 
 def _instant(ns: int) -> int:
@@ -205,11 +208,10 @@ def hue_of(name: str) -> int:
     return zlib.crc32(name.encode()) % HUES
 
 
-def _ticks(times: NDArray[np.int64], origin: float, wanted: Window, tick: float) -> Any:
-    """Ticks after the window's beginning, cut at its ends."""
-    # Whole ns are taken off first: a double holds epoch times only to 250 ns.
-    whole = _instant(int(np.floor(origin)))
-    ticks = np.rint(((times - whole) - (origin - whole)) / tick)
+def _ticks(times: NDArray[np.int64], origin: int, wanted: Window, tick: float) -> Any:
+    """Ticks of the file's times after the window's beginning, cut at its ends."""
+    whole, part = divmod(wanted.begin, 1)
+    ticks = np.rint(((times - _instant(origin + int(whole))) - part) / tick)
     return np.clip(ticks, 0, wanted.width * TICKS).astype("<u4")
 
 
@@ -272,16 +274,14 @@ def _counter_columns(
         if not track.points:
             continue
         shift = wanted.shifts.get(file.part, 0)
-        origin = base - shift + wanted.begin
         series = [s for s in series_of(file.store, str(file.paths["counters"]))
                   if s.track == track.number]  # fmt: skip
         for key, one in enumerate(series):
-            begin = _instant(int(np.floor(origin)))
-            end = _instant(int(np.ceil(base - shift + wanted.end)))
+            begin, end = _edges(wanted, base - shift)
             times, least, most = points(one, begin, end, pixel)
             header.counters.append((track.id, key, at, len(times)))
             at += len(times)
-            ticks = _ticks(times, origin, wanted, header.tick)
+            ticks = _ticks(times, base - shift, wanted, header.tick)
             parts.append((ticks, least.astype("<f4"), most.astype("<f4")))
     if not parts:
         return {}

@@ -100,7 +100,7 @@ def _recording(store: Store, run: str, recording: Recording) -> results.Recordin
         label=recording.label,
         started_ns=None if recording.started_ns is None else str(recording.started_ns),
         ranks=[c.rank for c in recording.captures],
-        world_size=max((c.info.world_size or 0 for c in recording.captures), default=0) or None,
+        world_size=recording.world_size or None,
         devices=devices,
         steps=steps,
         outside_steps=bool(codes & {"rows-outside-steps", "no-step-column", "steps-unmarked"}),

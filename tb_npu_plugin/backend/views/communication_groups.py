@@ -94,7 +94,7 @@ def _matrix_sql(sel: Selected, source: str) -> str:
     """The query of :func:`matrix_source`, whatever steps are chosen and whatever the language."""
     groups = known_groups(sel)
     assumed = ", ".join(quote(g) for g in sorted(assumed_groups(sel))) or "NULL"
-    world = max((c.info.world_size or 0 for c in sel.recording.captures), default=0) or _ANY
+    world = sel.recording.world_size or _ANY
     # One list of the ranks of all groups: a list for each group would be copied for each row.
     every: list[int] = []
     rows = []

@@ -59,9 +59,10 @@ def message_sizes(sel: Selected) -> Query | None:
     add("algorithm_bytes_per_s", "rate", "Algorithm bandwidth", "算法带宽",
         _rate("payload", "transit_ns"),
         "Payload over transit: the size divided by 2(n-1)/n for all-reduce, (n-1)/n for all-gather, "
-        "reduce-scatter and all-to-all of n ranks; empty where n is unknown",
+        "reduce-scatter and all-to-all of n ranks; empty where n is unknown. Too high for small messages, "
+        "which are sent whole to everybody",
         "有效数据量 / 传输时间：allreduce 的数据量除以 2(n-1)/n，allgather、reducescatter、alltoall "
-        "除以 (n-1)/n；卡数 n 未知时为空")  # fmt: skip
+        "除以 (n-1)/n；卡数 n 未知时为空。小消息会整份发给每张卡，此时该值偏高")  # fmt: skip
     add("bandwidth_bytes_per_s", "rate", "Size / elapse", "数据量 / 总耗时",
         _rate("size_bytes", "elapse_ns"), "With waiting and idling", "含等待与空闲")  # fmt: skip
     return Query(rows, columns, "type", "type,from_bytes", ["type", "from_bytes"], "message")

@@ -79,7 +79,7 @@ def _answered(note: Note, capture: Capture, state: FileState, states: list[FileS
 def _missing_ranks(sel: Selected) -> Note | None:
     captures = sel.recording.captures
     present = [c.rank for c in captures]
-    world = max((c.info.world_size or 0 for c in captures), default=0) or world_of_matrix(sel) or 0
+    world = sel.recording.world_size or world_of_matrix(sel) or 0
     missing = world - len({r for r in present if r is not None})
     if not world or missing <= 0 or None in present:
         return None

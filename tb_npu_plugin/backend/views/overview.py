@@ -181,7 +181,7 @@ def facts(sel: Selected) -> list[results.Fact]:
     if any(c.worker != c.name for c in sel.captures):
         add("worker", "Worker", "Worker", _several([c.worker for c in sel.captures]))
     present = wording.ranks([c.rank for c in sel.captures]) or w("unknown", "未知")
-    world = max((c.info.world_size or 0 for c in sel.captures), default=0)
+    world = sel.recording.world_size
     add("rank", "Ranks", "卡", present, w(f"of {world}", f"共 {world}") if world else "")
     devices, steps = _devices_and_steps(sel)
     add("device", "Devices", "设备", devices)

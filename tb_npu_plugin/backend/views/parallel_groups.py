@@ -180,6 +180,5 @@ def _size(value: Any) -> int:
 
 
 def _world(sel: Selected) -> int:
-    captures = sel.recording.captures
-    told = max((c.info.world_size or 0 for c in captures), default=0)
-    return max(told, max((c.rank for c in captures if c.rank is not None), default=-1) + 1, 1)
+    ranks = [c.rank for c in sel.recording.captures if c.rank is not None]
+    return max(sel.recording.world_size, max(ranks, default=-1) + 1, 1)

@@ -90,8 +90,7 @@ def _note(sel: Selected) -> str:
     """How many ranks are compared, and how many of the job are not there."""
     count = len(sel.captures)
     w = sel.word
-    told = max((c.info.world_size or 0 for c in sel.recording.captures), default=0)
-    world = told or world_of_matrix(sel) or 0
+    world = sel.recording.world_size or world_of_matrix(sel) or 0
     text = w(f"{count} rank{'s' if count != 1 else ''}", f"{count} 卡")
     if world > count:
         text += w(f" of {world}", f"，共 {world} 卡")
