@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 from all_views import all_views, differences
 from small_captures import KERNELS, OUTPUT, STEPS, info, write_capture
@@ -199,7 +200,7 @@ def test_goes_on_after_an_interrupt(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:  # fmt: skip
     logdir, place = small(tmp_path / "runs", "a", "b"), tmp_path / "store"
-    rows = KERNELS + "10,x,T,AI_CORE,99\t,1,0,8,2\r\n" * 1_500_000
+    rows = KERNELS + "10,x,T,AI_CORE,99\t,1,0,8,2\r\n" * 3_000_000
     write_capture(logdir / "z", info(5), kernel_details=rows)
     args = [sys.executable, "-m", "tb_npu_plugin.cli", "ingest", logdir, "--store", place]
     log = tmp_path / "log"
@@ -211,7 +212,15 @@ def test_goes_on_after_an_interrupt(
             assert process.poll() is None, log.read_text()
             assert time.monotonic() < deadline
             time.sleep(0.02)
+        # The reading process stands still, so that the interrupt cannot come too late.
+        readers = psutil.Process(process.pid).children(recursive=True)
+        for reader in readers:
+            reader.suspend()
         process.send_signal(signal.SIGINT)
+        time.sleep(0.5)
+        for reader in readers:
+            with contextlib.suppress(psutil.NoSuchProcess):
+                reader.resume()
         assert process.wait(timeout=WAIT) == 130
     assert "2 read" in log.read_text()
     assert "1 not yet" in log.read_text()

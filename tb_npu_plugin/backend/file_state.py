@@ -45,6 +45,8 @@ class FileState:
     state: Literal["waiting", "queued", "running", "ready", "failed"] = "waiting"
     progress: float = 0.0
     tables: dict[str, Path] = field(default_factory=dict)
+    so_far: dict[str, Path] = field(default_factory=dict)
+    """Tables of the part that was read, while the rest is: for views that say so."""
     rows: dict[str, int] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     provides: tuple[str, ...] = ()

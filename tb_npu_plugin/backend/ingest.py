@@ -6,7 +6,8 @@ import os
 import shutil
 import time
 import traceback
-from collections.abc import Callable
+import uuid
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from pathlib import Path
 
@@ -27,6 +28,8 @@ from tb_npu_plugin.backend.shared_store import fetch
 EARLY = ".early"
 #: The cache is safe to delete at any time, also while an entry is being written.
 ATTEMPTS = 5
+
+Early = Callable[[dict[str, Path], bool], None]
 
 
 class Job(msgspec.Struct, frozen=True):
@@ -52,15 +55,15 @@ class Job(msgspec.Struct, frozen=True):
 
 def ingest(
     job: Job,
-    on_early: Callable[[str], None] = lambda _table: None,
+    on_early: Early | None = None,
     on_connection: Callable[[duckdb.DuckDBPyConnection], None] = lambda _con: None,
     on_progress: Callable[[float], None] = lambda _done: None,
     cancelled: Callable[[], bool] = lambda: False,
 ) -> Ingested:
     """Read ``job``'s file unless another process did meanwhile; returns what is in the cache.
 
-    ``on_early`` is told of tables that can be used before the file is read in full,
-    ``on_progress`` of how far readers are that tell it themselves (0 to 1). Errors of the file are
+    ``on_early`` is told of tables that can be used before the file is read in full: (table -> where
+    it lies, whether all of its rows are there); ``on_progress`` of how far readers are that tell it themselves (0 to 1). Errors of the file are
     findings; an unforeseen one is the finding ``reader-failed``. Raises Cancelled, and leaves nothing,
     where ``cancelled`` says so after the file was read or given up.
     """
@@ -108,7 +111,7 @@ class CacheVanished(OSError):
 def _ingest(
     job: Job,
     cache: Cache,
-    on_early: Callable[[str], None],
+    on_early: Early | None,
     on_connection: Callable[[duckdb.DuckDBPyConnection], None],
     on_progress: Callable[[float], None],
     cancelled: Callable[[], bool],
@@ -143,7 +146,7 @@ def _read(
     job: Job,
     cache: Cache,
     target: Path,
-    on_early: Callable[[str], None],
+    on_early: Early | None,
     on_connection: Callable[[duckdb.DuckDBPyConnection], None],
     on_progress: Callable[[float], None],
 ) -> Ingested:
@@ -151,19 +154,22 @@ def _read(
     location = Path(os.fsdecode(job.path))
     done = Ingested(job.reader, {}, [], 0.0)
     scratch = cache.scratch()
+    key = (job.capture_id, job.fingerprint)
     try:
         with session(job.memory, job.threads, job.size, cache.spill()) as con:
             on_connection(con)
             more = tuple((Path(os.fsdecode(path)), rel) for path, rel in job.more)
             source = Source(con, location, job.rel, scratch, done.notes, on_progress, more=more)
+            if on_early:
+                source.show = partial(_show, con, early_directory(cache, *key), on_early)
             if job.origin:
                 source.tables = _tables(cache, job.capture_id, job.origin)
             for rows in reader.read(source):
                 path = target / f"{rows.table}.parquet"
                 done.tables[rows.table] = _write(con, rows, path)
-                if rows.early:
-                    _publish_early(job, cache, path)
-                    on_early(rows.table)
+                if rows.early and on_early:
+                    early = _copy(path, early_directory(cache, *key))
+                    on_early({rows.table: early}, True)
                 rows.check(str(path))
                 done.tables |= _summaries(con, rows.table, path)
     except Unreadable as error:
@@ -214,11 +220,24 @@ def _tables(cache: Cache, capture_id: str, fingerprint: str) -> dict[str, Path]:
     return {table: entry / f"{table}.parquet" for table in found.tables}
 
 
-def _publish_early(job: Job, cache: Cache, path: Path) -> None:
-    early = early_directory(cache, job.capture_id, job.fingerprint)
-    early.mkdir(exist_ok=True, mode=0o700)
-    shutil.copy(path, early / f".{path.name}")
-    (early / f".{path.name}").rename(early / path.name)
+def _copy(path: Path, folder: Path) -> Path:
+    folder.mkdir(exist_ok=True, mode=0o700)
+    shutil.copy(path, folder / f".{path.name}")
+    return (folder / f".{path.name}").rename(folder / path.name)
+
+
+def _show(
+    con: duckdb.DuckDBPyConnection, early: Path, on_early: Early, tables: Iterable[Rows]
+) -> None:
+    """Write tables of what was read so far under names of their own, and tell them together."""
+    folder = early / uuid.uuid4().hex
+    folder.mkdir(parents=True, mode=0o700)
+    paths = {}
+    for rows in tables:
+        paths[rows.table] = folder / f"{rows.table}.parquet"
+        _write(con, rows, paths[rows.table])
+        rows.check(str(paths[rows.table]))
+    on_early(paths, False)
 
 
 def _write(con: duckdb.DuckDBPyConnection, rows: Rows, path: Path) -> int:

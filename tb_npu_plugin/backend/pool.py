@@ -29,7 +29,7 @@ Listener = Callable[[Job, dict[str, Any]], None]
 
 class Pool:
     """``workers`` threads, each driving one worker process. ``listener`` gets every event:
-    ``started``, ``progress`` (0..1), ``early`` (table), ``done`` (result: Ingested),
+    ``started``, ``progress`` (0..1), ``early`` (tables, whole), ``done`` (result: Ingested),
     ``cancelled``."""
 
     def __init__(

@@ -36,7 +36,7 @@ from tb_npu_plugin.backend.file_state import (
     readable,
     takes_long,
 )
-from tb_npu_plugin.backend.ingest import Job, early_directory
+from tb_npu_plugin.backend.ingest import Job
 from tb_npu_plugin.backend.pool import Pool
 from tb_npu_plugin.backend.readers import SOURCES, reader_name, readers_for
 from tb_npu_plugin.backend.readers.csv_file import quote
@@ -430,11 +430,14 @@ class Store:
                 state.progress = event["progress"]
                 return
             elif kind == "early":
-                table = event["table"]
-                early = early_directory(self.cache, job.capture_id, job.fingerprint)
-                state.tables[table] = early / f"{table}.parquet"
+                tables = {table: Path(path) for table, path in event["tables"].items()}
+                if event["whole"]:
+                    state.tables |= tables
+                else:
+                    state.so_far = tables
             elif kind == "cancelled":
                 state.state, state.progress, state.cancelled = "waiting", 0.0, True
+                state.so_far = {}
             elif kind == "done":
                 self._finish(state, event["result"])
                 origin = state.origin
@@ -448,6 +451,7 @@ class Store:
         entry = self.cache.entry(state.capture_id, state.fingerprint)
         state.tables = {table: entry / f"{table}.parquet" for table in done.tables}
         state.rows = dict(done.tables)
+        state.so_far = {}
         state.notes = list(done.notes)
         state.state = "failed" if done.error or not done.tables else "ready"
         state.progress = 1.0

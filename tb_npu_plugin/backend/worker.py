@@ -58,7 +58,11 @@ def _serve() -> None:
             try:
                 done = ingest(
                     job,
-                    lambda table: send(event="early", table=table),
+                    lambda tables, whole: send(
+                        event="early",
+                        tables={table: os.fspath(path) for table, path in tables.items()},
+                        whole=whole,
+                    ),
                     watch.connection,
                     watch.progress,
                     told_to_end.is_set,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ class Source:
     """For a reader that derives tables from another's (``FROM``): those, as Parquet files."""
     more: tuple[tuple[Path, str], ...] = ()
     """(path, rel) of files that hold the rest of what this one begins."""
+    show: Callable[[Iterable[Rows]], None] | None = None
+    """Publish tables of what was read so far, together; None where nobody looks before the end."""
 
 
 @dataclass

@@ -25,6 +25,8 @@ VERSION = 1000 * profiler_db.VERSION + 2
 TABLES = ("tracks", "slices", "flows", "counters")
 SOURCE = "db"
 FROM = "profiler_db"
+#: A database with so many slices of its devices shows them before it reads those of the host.
+SHOWN_FIRST = 100_000
 
 
 def matches(name: str) -> bool:
@@ -48,5 +50,7 @@ def tables(db: Database) -> Iterator[Rows]:
     for done, add in enumerate(parts, 1):
         add(db, rows)
         source.progress(READ * done / len(parts))
+        if add is overlap_slices and source.show and rows.slices.rows >= SHOWN_FIRST:
+            source.show(TraceTables(source, rows).so_far())
     source.con.execute("DROP TABLE tasks; DROP TABLE operations")
     yield from TraceTables(source, rows).read()

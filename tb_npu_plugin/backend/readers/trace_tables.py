@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -38,7 +39,16 @@ class TraceTables:
         self.open_flows = 0
 
     def read(self) -> Iterator[Rows]:
+        """Everything, once all rows are there."""
         self.rows.finish()
+        yield from self._tables()
+
+    def so_far(self) -> Iterator[Rows]:
+        """The same of the rows that are there; more may be added afterwards."""
+        self.source = replace(self.source, progress=lambda _done: None)
+        yield from self._tables()
+
+    def _tables(self) -> Iterator[Rows]:
         self._number()
         depths = self._depths()
         self.source.progress(NESTED)
@@ -92,7 +102,9 @@ class TraceTables:
                 depth = nesting.depths(start[low:high], end[low:high])
                 depths[n[low:high]] = np.minimum(depth, np.iinfo(np.uint16).max)
                 deepest[current] = max(deepest.get(current, 0), int(depth.max()) + 1)
-        self._nested = Spill(con, self.source.scratch, "depths", {"depth": "INTEGER"})
+        # A name of its own for each time: what so_far() wrote is in the database's memory still.
+        name = f"depths_of_{len(depths)}"
+        self._nested = Spill(con, self.source.scratch, name, {"depth": "INTEGER"})
         self._nested.add(depths)
         return deepest
 

@@ -12,6 +12,7 @@ from tb_npu_plugin.backend.readers.csv_file import Unreadable
 from tb_npu_plugin.backend.readers.spill import memory_at_most
 from tb_npu_plugin.backend.readers.trace_file import TraceFile
 from tb_npu_plugin.backend.readers.trace_rows import TraceRows
+from tb_npu_plugin.backend.readers.trace_so_far import SoFar
 from tb_npu_plugin.backend.readers.trace_tables import MEMORY, READ, TraceTables
 
 VERSION = 2
@@ -30,7 +31,7 @@ def matches(name: str) -> bool:
 def read(source: Source) -> Iterator[Rows]:
     """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
     with memory_at_most(source.con, MEMORY):
-        files, rows = read_events(source)
+        files, rows = read_events(source, lambda _file: 0)
         tables = TraceTables(source, rows)
         yield from tables.read()
     tell(source, files, rows, tables.open_flows)
@@ -38,17 +39,24 @@ def read(source: Source) -> Iterator[Rows]:
         source.notes.append(Note("trace-host-only", source.rel))
 
 
-def read_events(source: Source) -> tuple[list[TraceFile], TraceRows]:
-    """Everything the file holds, and those that go on where it ends; its rows spilled."""
+def read_events(
+    source: Source, base_ns: Callable[[TraceFile], int]
+) -> tuple[list[TraceFile], TraceRows]:
+    """Everything the file holds, and those that go on where it ends; its rows spilled.
+
+    ``base_ns``: what is to be added to instants, as far as the file says before its end.
+    """
     rows = TraceRows(source)
     pieces = [(source.path, source.rel), *source.more]
     files = []
+    so_far = SoFar(source, rows)
     for number, (path, rel) in enumerate(pieces):
         piece = replace(source, path=path, rel=rel, progress=_share(source, number, len(pieces)))
         file = TraceFile(piece)
         try:
             for events in file:
                 rows.add(events)
+                so_far.tell(file.size, lambda file=file: base_ns(file))  # type: ignore[misc]
         except Unreadable as error:
             if len(pieces) == 1:
                 raise

@@ -50,6 +50,8 @@ class TimelineTrack(msgspec.Struct):
     start: int
     end: int
     counters: list[CounterSeries]
+    unread: bool
+    """The file is still being read: what is behind ``end`` is not known yet."""
 
 
 class TimelineStep(msgspec.Struct):

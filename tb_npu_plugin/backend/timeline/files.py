@@ -69,6 +69,8 @@ class TraceFile:
     all_tracks: int
     device_tracks: frozenset[int]
     """Numbers of the device's tracks, also of those beyond :data:`MAX_TRACKS`."""
+    whole: bool = True
+    """Read in full. Else more slices, tracks and other row numbers are to come."""
 
     @property
     def index(self) -> SliceIndex:
@@ -94,9 +96,8 @@ def trace_files(sel: Selected) -> list[TraceFile]:
     found = []
     for part, capture in enumerate(sel.captures[:MAX_PARTS]):
         offset = 0
-        states = [state for _, state, _ in sel.store.parts([capture], "tracks", sel.prefer)]
-        for ordinal, state in enumerate(states):
-            paths = {table: path for table in TABLES if (path := state.tables.get(table))}
+        for ordinal, (tables, whole) in enumerate(_tables(sel, capture)):
+            paths = {table: path for table in TABLES if (path := tables.get(table))}
             if len(paths) < len(TABLES) or not paths["slices"].exists():
                 continue
             tracks, first_ns, count, device = _tracks(sel.store, str(paths["tracks"]), part, offset)
@@ -104,12 +105,22 @@ def trace_files(sel: Selected) -> list[TraceFile]:
             label = sel.rank_label(capture)
             found.append(
                 TraceFile(
-                    part, ordinal, capture, label, sel.store, paths, tracks, first_ns, count, device
-                )
+                    part, ordinal, capture, label, sel.store, paths, tracks, first_ns, count, device,
+                    whole,
+                )  # fmt: skip
             )
     if found:
         sel.parts("slices")  # told as provenance
     return found
+
+
+def _tables(sel: Selected, capture: Capture) -> list[tuple[dict[str, Path], bool]]:
+    """(tables, whether they hold the whole file) of a capture's traces."""
+    states = [state for _, state, _ in sel.store.parts([capture], "tracks", sel.prefer)]
+    if states:
+        return [(state.tables, True) for state in states]
+    states = sel.store.sources([capture], ["tracks"], sel.prefer)
+    return [(state.so_far, False) for state in states if state.so_far]
 
 
 @lru_cache(maxsize=512)
@@ -191,6 +202,9 @@ def slice_at(files: list[TraceFile], name: str) -> tuple[TraceFile, int]:
     for file in files:
         if file.part != int(part) or file.ordinal != ordinal or number >= len(file.index.starts):
             continue
+        if not file.whole:
+            raise RequestError(404, "still-reading", "The trace is still being read.",
+                               "A slice can be looked at as soon as all of it is there.")  # fmt: skip
         if file.track(int(file.index.lane_at(number)["track"])):
             return file, number
     raise RequestError(404, "no-such-slice", f"There is no slice {name} (yet).",

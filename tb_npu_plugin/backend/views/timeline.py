@@ -101,6 +101,7 @@ def _track(file: TraceFile, track: Track, base: int) -> results.TimelineTrack:
         start=track.start_ns - base,
         end=track.end_ns - base,
         counters=counters,
+        unread=not file.whole,
     )
 
 

@@ -85,5 +85,6 @@ export const track = (id: number, over: Partial<TimelineTrack> = {}): TimelineTr
   start: 0,
   end: 1_000,
   counters: [],
+  unread: false,
   ...over,
 });

@@ -692,6 +692,7 @@ export interface TimelineTrack {
   start: number;
   end: number;
   counters: CounterSeries[];
+  unread: boolean;
 }
 export interface CounterSeries {
   key: number;

@@ -6,6 +6,7 @@ import { elide, visible } from '../../lib/text';
 import type { Area, Ink } from './ink';
 import { paintCounter } from './paintCounters';
 import { nameGaps, paintGaps } from './paintGaps';
+import { paintUnread } from './paintUnread';
 import {
   conceptOf,
   HUES,
@@ -32,6 +33,8 @@ export interface Scene {
   finding: boolean;
   /** Gaps of the device are marked. */
   idle: boolean;
+  /** ns that the times of a rank are moved by. */
+  shiftOf: (part: number) => number;
   font: string;
 }
 
@@ -92,6 +95,16 @@ export function paintRows(ink: Ink, scene: Scene, area: Area): void {
 function paintTrack(sheet: Sheet, row: TrackRow, y: number): void {
   const { ink, scene, area } = sheet;
   const [track] = row.tracks;
+  if (track?.unread) {
+    paintUnread(
+      ink,
+      area,
+      track.end + scene.shiftOf(track.part),
+      y,
+      row.height,
+      scene.token('ink3'),
+    );
+  }
   const data = track && scene.dataOf(track.id);
   if (!track || !data) return;
   const { counter, gap } = scene.metrics;
