@@ -446,7 +446,8 @@ def test_an_entry_that_loses_a_table_while_it_is_written_is_written_again(
     job = Job("c", os.fsencode(path), path.name, "kernel_details", "f", 1, str(cache_dir))
     removed: list[Path] = []
 
-    def remove(table: str) -> None:
+    def remove(tables: dict[str, Path], _whole: bool) -> None:
+        (table,) = tables
         if not removed:
             removed.extend(cache_dir.rglob(f".tmp-*/{table}.parquet"))
             removed[0].unlink()

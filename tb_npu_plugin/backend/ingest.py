@@ -62,10 +62,11 @@ def ingest(
 ) -> Ingested:
     """Read ``job``'s file unless another process did meanwhile; returns what is in the cache.
 
-    ``on_early`` is told of tables that can be used before the file is read in full: (table -> where
-    it lies, whether all of its rows are there); ``on_progress`` of how far readers are that tell it themselves (0 to 1). Errors of the file are
-    findings; an unforeseen one is the finding ``reader-failed``. Raises Cancelled, and leaves nothing,
-    where ``cancelled`` says so after the file was read or given up.
+    ``on_early`` is told of tables that can be used before the file is read in full: (table ->
+    where it lies, whether all of its rows are there); ``on_progress`` of how far readers are that
+    tell it themselves (0 to 1). Errors of the file are findings; an unforeseen one is the finding
+    ``reader-failed``. Raises Cancelled, and leaves nothing, where ``cancelled`` says so after the
+    file was read or given up.
     """
     cache = _cache(job.cache)
     if job.store:

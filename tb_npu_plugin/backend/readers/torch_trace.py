@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
 from tb_npu_plugin.backend.readers.spill import memory_at_most
-from tb_npu_plugin.backend.readers.trace_tables import MEMORY, TraceTables
 from tb_npu_plugin.backend.readers.trace_file import TraceFile
+from tb_npu_plugin.backend.readers.trace_tables import MEMORY, TraceTables
 from tb_npu_plugin.backend.readers.trace_view import read_events, tell
 
 VERSION = 2

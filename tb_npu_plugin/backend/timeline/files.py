@@ -103,12 +103,9 @@ def trace_files(sel: Selected) -> list[TraceFile]:
             tracks, first_ns, count, device = _tracks(sel.store, str(paths["tracks"]), part, offset)
             offset += len(tracks)
             label = sel.rank_label(capture)
-            found.append(
-                TraceFile(
-                    part, ordinal, capture, label, sel.store, paths, tracks, first_ns, count, device,
-                    whole,
-                )  # fmt: skip
-            )
+            found.append(TraceFile(
+                part, ordinal, capture, label, sel.store, paths, tracks, first_ns, count, device, whole
+            ))  # fmt: skip
     if found:
         sel.parts("slices")  # told as provenance
     return found
