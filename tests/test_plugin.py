@@ -15,7 +15,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
+from reading_processes import workers_of
 from small_captures import KERNELS, OUTPUT, STEPS, info, write_capture
 
 from tb_npu_plugin.cli import main
@@ -195,17 +197,14 @@ def test_settings_that_make_no_sense_do_not_stop_the_tab(
 
 
 def test_a_killed_server_leaves_no_worker(board: Callable[..., Board], tmp_path: Path) -> None:
-    psutil = pytest.importorskip("psutil")
     rows = KERNELS + "10,x,T,AI_CORE,99\t,1,0,8,2\r\n" * 1_500_000
     write_capture(tmp_path / "runs/cap", info(0), kernel_details=rows)
     found = board("--logdir", str(tmp_path / "runs"))
-    server = psutil.Process(found.process.pid)
     deadline = time.monotonic() + START_SECONDS
     workers: list[Any] = []
     while not workers:
         assert time.monotonic() < deadline, found.log
-        workers = [c for c in server.children(recursive=True)
-                   if "backend.worker" in " ".join(c.cmdline())]  # fmt: skip
+        workers = workers_of(found.process.pid)
     found.process.kill()
     found.process.wait()
     gone, alive = psutil.wait_procs(workers, timeout=60)

@@ -16,12 +16,13 @@ from typing import Any
 
 import psutil
 import pytest
+from reading_processes import workers_of
 from small_captures import KERNELS, OUTPUT, STEP_HEADER, STEPS, info, write_capture
 
 from tb_npu_plugin.backend import store as store_module
 from tb_npu_plugin.backend.cache import Cache
 from tb_npu_plugin.backend.discovery import Root
-from tb_npu_plugin.backend.ingest import Job, ingest
+from tb_npu_plugin.backend.ingest import Cancelled, Job, ingest
 from tb_npu_plugin.backend.pool import Pool
 from tb_npu_plugin.backend.readers import kernel_details
 from tb_npu_plugin.backend.selection import select
@@ -271,16 +272,6 @@ def test_a_copy_of_the_output_alone_is_not_read_again_at_every_scan(
 # ---- what dies ------------------------------------------------------------------------------
 
 
-def worker_of(pid: int) -> psutil.Process | None:
-    """A living worker process of ``pid``."""
-    for child in psutil.Process(pid).children():
-        with contextlib.suppress(psutil.Error):
-            living = child.status() != psutil.STATUS_ZOMBIE
-            if living and "backend.worker" in " ".join(child.cmdline()):
-                return child
-    return None
-
-
 def test_a_killed_worker_is_a_finding_and_the_next_file_is_read(
     tmp_path: Path, store: Opener, cache_dir: Path
 ) -> None:
@@ -291,7 +282,7 @@ def test_a_killed_worker_is_a_finding_and_the_next_file_is_read(
     opened.request(opened.captures(), ["kernels"])
     until(lambda: [s for s in opened.files(found.capture_id) if s.state == "running"
                    and s.source.name == "kernel_details.csv"])  # fmt: skip
-    worker = until(lambda: worker_of(os.getpid()))
+    worker = until(lambda: workers_of(os.getpid()))[0]
     os.kill(worker.pid, signal.SIGKILL)
     assert opened.wait(timeout=WAIT)
     (note,) = [f for f in findings(select(opened)) if f.code == "reader-failed"]
@@ -348,7 +339,7 @@ def test_a_pipe_among_the_files_is_not_opened(tmp_path: Path, store: Opener) -> 
 def test_closing_ends_the_workers(tmp_path: Path, store: Opener) -> None:
     capture(tmp_path)
     opened = store()
-    worker = until(lambda: worker_of(os.getpid()))
+    worker = until(lambda: workers_of(os.getpid()))[0]
     opened.close()
     worker.wait(timeout=WAIT)
     assert not worker.is_running() or worker.status() == psutil.STATUS_ZOMBIE
@@ -557,12 +548,31 @@ def test_use_makes_an_entry_recent(tmp_path: Path, store: Opener) -> None:
 
 def test_leavings_of_dead_processes_go(tmp_path: Path, cache_dir: Path) -> None:
     cache = Cache(cache_dir)
-    old, new = cache.root / "captures/x/.tmp-old", cache.root / "captures/x/.tmp-new"
-    old.mkdir(parents=True)
-    new.mkdir()
-    os.utime(old, (10**9, 10**9))
-    cache.trim()
-    assert (old.exists(), new.exists()) == (False, True)
+    for name in (".tmp-{}", "{}.early"):
+        old, new = (cache.root / "captures/x" / name.format(age) for age in ("old", "new"))
+        old.mkdir(parents=True)
+        new.mkdir()
+        os.utime(old, (10**9, 10**9))
+        cache.trim()
+        assert (old.exists(), new.exists()) == (False, True)
+
+
+def test_a_read_that_is_given_up_leaves_nothing_early(
+    tmp_path: Path, cache_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_details, "SUMMARY_FIRST_BYTES", 0)
+    path = capture(tmp_path) / OUTPUT / "kernel_details.csv"
+    job = Job("c", os.fsencode(path), path.name, "kernel_details", "f", 1, str(cache_dir))
+    early: list[Path] = []
+
+    def look(tables: dict[str, Path], _whole: bool) -> None:
+        early.extend(tables.values())
+        assert early[0].exists()
+
+    with pytest.raises(Cancelled):
+        ingest(job, on_early=look, cancelled=lambda: True)
+    assert early
+    assert not early[0].parent.exists()
 
 
 def test_only_the_user_may_look_into_the_cache(tmp_path: Path, store: Opener) -> None:

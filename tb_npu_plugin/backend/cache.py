@@ -32,6 +32,8 @@ LAYOUT = "v1"
 DEFAULT_LIMIT_BYTES = 20 << 30
 _SAMPLE = 4096
 _TRASH = ".trash-"
+#: Tables published before their file is read in full lie beside the entry under this suffix.
+EARLY = ".early"
 
 
 class Ingested(msgspec.Struct):
@@ -145,10 +147,11 @@ class Cache:
                 self._remove(entry)
                 removed += size
         day_ago = time.time() - 86_400
-        for stale in [*self.root.glob("captures/*/.tmp-*"), *self.root.glob("scratch/*")]:
-            with suppress(OSError):
-                if stale.stat().st_mtime < day_ago:
-                    shutil.rmtree(stale, ignore_errors=True)
+        for left in ("captures/*/.tmp-*", f"captures/*/*{EARLY}", "scratch/*"):
+            for stale in self.root.glob(left):
+                with suppress(OSError):
+                    if stale.stat().st_mtime < day_ago:
+                        shutil.rmtree(stale, ignore_errors=True)
         self._empty_trash()
         return removed
 

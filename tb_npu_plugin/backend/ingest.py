@@ -15,7 +15,7 @@ import duckdb
 import msgspec
 
 from tb_npu_plugin.backend import summaries
-from tb_npu_plugin.backend.cache import Cache, Ingested
+from tb_npu_plugin.backend.cache import EARLY, Cache, Ingested
 from tb_npu_plugin.backend.engine import session
 from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers import reader_named
@@ -24,8 +24,6 @@ from tb_npu_plugin.backend.readers.csv_file import Unreadable, quote
 from tb_npu_plugin.backend.readers.profiler_info import permission_note
 from tb_npu_plugin.backend.shared_store import fetch
 
-#: Tables published before their file is read in full lie beside the entry under this suffix.
-EARLY = ".early"
 #: The cache is safe to delete at any time, also while an entry is being written.
 ATTEMPTS = 5
 
@@ -122,31 +120,25 @@ def _ingest(
             return found
         assert target is not None
         started = time.monotonic()
-        done = _read(job, cache, target, on_early, on_connection, on_progress)
+        early = cache.entry(job.capture_id, job.fingerprint + EARLY)
+        try:
+            done = _read(job, cache, target, early, on_early, on_connection, on_progress)
+        finally:
+            shutil.rmtree(early, ignore_errors=True)
         if cancelled():  # what the reader made of it is no property of the file
             raise Cancelled
-        if not all((target / f"{table}.parquet").exists() for table in done.tables):
+        if not _all_there(target, done):
             raise CacheVanished(f"{target} was removed")
         done.seconds = round(time.monotonic() - started, 3)
         (target / "done.json").write_bytes(msgspec.json.encode(done))
-    early_directory(cache, job.capture_id, job.fingerprint, remove=True)
     return done
-
-
-def early_directory(
-    cache: Cache, capture_id: str, fingerprint: str, *, remove: bool = False
-) -> Path:
-    """Where tables of an unfinished entry are published; with ``remove`` it is deleted."""
-    path = cache.entry(capture_id, fingerprint + EARLY)
-    if remove:
-        shutil.rmtree(path, ignore_errors=True)
-    return path
 
 
 def _read(
     job: Job,
     cache: Cache,
     target: Path,
+    early: Path,
     on_early: Early | None,
     on_connection: Callable[[duckdb.DuckDBPyConnection], None],
     on_progress: Callable[[float], None],
@@ -155,22 +147,20 @@ def _read(
     location = Path(os.fsdecode(job.path))
     done = Ingested(job.reader, {}, [], 0.0)
     scratch = cache.scratch()
-    key = (job.capture_id, job.fingerprint)
     try:
         with session(job.memory, job.threads, job.size, cache.spill()) as con:
             on_connection(con)
             more = tuple((Path(os.fsdecode(path)), rel) for path, rel in job.more)
             source = Source(con, location, job.rel, scratch, done.notes, on_progress, more=more)
             if on_early:
-                source.show = partial(_show, con, early_directory(cache, *key), on_early)
+                source.show = partial(_show, con, early, on_early)
             if job.origin:
                 source.tables = _tables(cache, job.capture_id, job.origin)
             for rows in reader.read(source):
                 path = target / f"{rows.table}.parquet"
                 done.tables[rows.table] = _write(con, rows, path)
                 if rows.early and on_early:
-                    early = _copy(path, early_directory(cache, *key))
-                    on_early({rows.table: early}, True)
+                    on_early({rows.table: _copy(path, early)}, True)
                 rows.check(str(path))
                 done.tables |= _summaries(con, rows.table, path)
     except Unreadable as error:
@@ -179,12 +169,12 @@ def _read(
         done.error = str(error)
         done.notes.append(permission_note(location, job.rel))
     except (OSError, duckdb.IOException) as error:
-        if not _is_whole(target, scratch, done):
+        if not (scratch.exists() and _all_there(target, done)):
             raise CacheVanished(str(error)) from error
         done.error = str(error)
         done.notes.append(Note("file-unreadable", job.rel, None, {"error": str(error)[:300]}))
     except Exception as error:
-        if not _is_whole(target, scratch, done):
+        if not (scratch.exists() and _all_there(target, done)):
             raise CacheVanished(str(error)) from error
         done.error = traceback.format_exc(limit=8)
         text = f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"
@@ -194,10 +184,9 @@ def _read(
     return done
 
 
-def _is_whole(target: Path, scratch: Path, done: Ingested) -> bool:
+def _all_there(target: Path, done: Ingested) -> bool:
     """Whether nobody removed what has been written so far, or a part of it."""
-    written = (target / f"{table}.parquet" for table in done.tables)
-    return scratch.exists() and target.exists() and all(path.exists() for path in written)
+    return target.exists() and all((target / f"{t}.parquet").exists() for t in done.tables)
 
 
 def _summaries(con: duckdb.DuckDBPyConnection, table: str, path: Path) -> dict[str, int]:

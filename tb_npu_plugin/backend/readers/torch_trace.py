@@ -9,6 +9,7 @@ from tb_npu_plugin.backend.findings import Note
 from tb_npu_plugin.backend.readers.base import Rows, Source, scalar
 from tb_npu_plugin.backend.readers.spill import memory_at_most
 from tb_npu_plugin.backend.readers.trace_file import TraceFile
+from tb_npu_plugin.backend.readers.trace_rows import TraceRows
 from tb_npu_plugin.backend.readers.trace_tables import MEMORY, TraceTables
 from tb_npu_plugin.backend.readers.trace_view import read_events, tell
 
@@ -30,19 +31,17 @@ def read(source: Source) -> Iterator[Rows]:
     """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
     with memory_at_most(source.con, MEMORY):
         (file,), rows = read_events(source, _base_ns)
-        base = _base_ns(file)
-        first = scalar(source.con, f"SELECT min(start_ns) FROM {rows.slices.sql()}")
-        if first is not None and first + base > LATEST_NS:
-            base = 0
-        yield from TraceTables(source, rows, base).read()
+        yield from TraceTables(source, rows, _base_ns(file, rows)).read()
     # Every call of the runtime has an end of an arrow, also those that launched nothing.
     tell(source, [file], rows, 0)
     if file.around(_RANK) > 1:
         source.notes.append(Note("torch-ranks-merged", source.rel))
 
 
-def _base_ns(file: TraceFile) -> int:
-    return base_ns(file.metadata.get("baseTimeNanoseconds"))
+def _base_ns(file: TraceFile, rows: TraceRows) -> int:
+    base = base_ns(file.metadata.get("baseTimeNanoseconds"))
+    first = scalar(file.source.con, f"SELECT min(start_ns) FROM {rows.slices.sql()}")
+    return 0 if first is not None and first + base > LATEST_NS else base
 
 
 def base_ns(value: object) -> int:

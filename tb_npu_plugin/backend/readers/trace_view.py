@@ -31,7 +31,7 @@ def matches(name: str) -> bool:
 def read(source: Source) -> Iterator[Rows]:
     """Yield ``tracks``, ``slices`` (by track, depth, start), ``flows`` and ``counters``."""
     with memory_at_most(source.con, MEMORY):
-        files, rows = read_events(source, lambda _file: 0)
+        files, rows = read_events(source)
         tables = TraceTables(source, rows)
         yield from tables.read()
     tell(source, files, rows, tables.open_flows)
@@ -40,7 +40,7 @@ def read(source: Source) -> Iterator[Rows]:
 
 
 def read_events(
-    source: Source, base_ns: Callable[[TraceFile], int]
+    source: Source, base_ns: Callable[[TraceFile, TraceRows], int] = lambda _file, _rows: 0
 ) -> tuple[list[TraceFile], TraceRows]:
     """Everything the file holds, and those that go on where it ends; its rows spilled.
 
@@ -48,15 +48,16 @@ def read_events(
     """
     rows = TraceRows(source)
     pieces = [(source.path, source.rel), *source.more]
-    files = []
-    so_far = SoFar(source, rows)
+    files: list[TraceFile] = []
+    so_far = SoFar()
     for number, (path, rel) in enumerate(pieces):
         piece = replace(source, path=path, rel=rel, progress=_share(source, number, len(pieces)))
         file = TraceFile(piece)
         try:
             for events in file:
                 rows.add(events)
-                so_far.tell(file.size, lambda file=file: base_ns(file))  # type: ignore[misc]
+                if source.show and so_far.is_due(sum(f.size for f in files) + file.size):
+                    source.show(TraceTables(source, rows, base_ns(file, rows)).so_far())
         except Unreadable as error:
             if len(pieces) == 1:
                 raise
