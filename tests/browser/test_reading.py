@@ -103,9 +103,18 @@ def test_a_trace_is_drawn_while_it_is_read(
         expect(live).to_contain_text("slice")
         picture = frame.get_by_label(re.compile(r"^Timeline of 2 track"))
         expect(picture).to_be_visible()
+        # Rows are numbered anew when more is read: a click chooses nothing that a link could name.
+        picture.click(position={"x": 300, "y": 88})
+        expect(frame.get_by_text("The trace is still being read").first).to_be_visible()
+        assert tab.state("slice") is None
         # Behind the only slice of the second stream: hatched.
         tab.page.wait_for_function(HATCHED, arg=picture.element_handle())
+        tab.allow("404 (NOT FOUND)")
+        frame = tab.open(view="timeline", slice="0.7")
+        expect(frame.get_by_role("heading", name="The trace is still being read")).to_be_visible()
     expect(frame.get_by_text(re.compile("^Reading the capture"))).to_have_count(0)
+    # A link that somebody else made while all was there waits, then opens.
+    expect(frame.get_by_role("heading", name="MatMulV2")).to_be_visible()
     whole, _ = timeline(board)["data"]["tracks"]
     assert not whole["unread"]
     assert whole["slices"] > track["slices"]

@@ -63,6 +63,10 @@ export const timelineWords: TimelineWords = {
     longest: 'the longest',
     nothing: 'No events in time',
     nothingHint: 'No file of this selection holds slices or counters.',
+    stillReading: 'The trace is still being read',
+    stillReadingHint: 'Slices can be selected as soon as all of it is there.',
+    noSlice: 'There is no such slice',
+    noSliceHint: 'The link was made for another selection, or the file has changed.',
     resize: 'Height of the panel',
     canvas: (tracks) =>
       `Timeline of ${plural(tracks, 'track', 'tracks')}. W and S zoom, A and D move, ? lists all keys.`,

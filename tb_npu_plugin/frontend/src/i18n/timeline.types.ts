@@ -50,6 +50,10 @@ export interface TimelineWords {
     | 'open'
     | 'nothing'
     | 'nothingHint'
+    | 'stillReading'
+    | 'stillReadingHint'
+    | 'noSlice'
+    | 'noSliceHint'
     | 'resize'
     | 'unknown'
     | 'longest',

@@ -86,21 +86,9 @@ export class Stage {
       (name) => before[name] !== input[name],
     );
     if (other) this.revision++;
-    this.follow(before);
+    if (before.whole !== input.whole) this.span = kept(this.span, input.whole);
     this.ask();
     this.draw();
-  }
-
-  /** More was read: the moment that is looked at stays, also where an earlier event came. */
-  private follow({ whole, origin }: StageInput): void {
-    const { input, span } = this;
-    if (whole === input.whole && origin === input.origin) return;
-    if (origin && input.origin && origin !== input.origin && !sameSpan(span, input.whole)) {
-      const later = Number(BigInt(input.origin) - BigInt(origin));
-      this.span = [span[0] - later, span[1] - later];
-      this.settle();
-    }
-    this.span = kept(this.span, input.whole);
   }
 
   resize(width: number, height: number): void {

@@ -19,8 +19,6 @@ export interface StageInput {
   overviewQuery: Readonly<Record<string, string>>;
   version: string;
   baseNs: string | null;
-  /** What times count from; it moves while a trace is still being read. */
-  origin: string | null;
   /** ns that the times of each rank are moved by. */
   shifts: ReadonlyMap<number, number>;
   steps: readonly TimelineStep[];

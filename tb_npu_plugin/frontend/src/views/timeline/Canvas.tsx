@@ -62,7 +62,6 @@ export function Canvas(props: Props) {
     overviewQuery: query.shift ? { shift: query.shift } : {},
     version: `${version.value} ${selection}`,
     baseNs: params.value.clock === '1' ? board.data.base_ns : null,
-    origin: board.data.base_ns,
     shifts: board.shifts,
     steps: board.steps,
     overview: board.overview,

@@ -1,10 +1,12 @@
 /** The selected slice: what it is, what stands around it, and where it leads. */
 import type { ComponentChildren } from 'preact';
+import { ApiError } from '../../api/client';
 import type { SliceDetail, SliceRef } from '../../api/types.gen';
 import { clockMoment, longTime } from '../../charts/timeline/ruler';
 import { CopyButton } from '../../components/CopyButton';
 import { Door } from '../../components/Door';
 import { Failure } from '../../components/Failure';
+import { Notice } from '../../components/Notice';
 import { Skeleton } from '../../components/Skeleton';
 import { LongText } from '../../components/Text';
 import { t } from '../../i18n';
@@ -16,6 +18,17 @@ import { PanelHead } from './Panel';
 import type { Board } from './useBoard';
 import { fit } from './useKeys';
 
+/** The recording is there, and the slice is not. */
+function Missing({ error }: { error: Error }) {
+  const words = t.value.timeline;
+  const code = error instanceof ApiError ? error.body.code : '';
+  if (code === 'still-reading') {
+    return <Notice title={words.stillReading} hint={words.stillReadingHint} />;
+  }
+  if (code === 'no-such-slice') return <Notice title={words.noSlice} hint={words.noSliceHint} />;
+  return <Failure error={error} />;
+}
+
 export function Details({ board }: { board: Board }) {
   const { detail, detailError } = board;
   const words = t.value.slice;
@@ -24,7 +37,7 @@ export function Details({ board }: { board: Board }) {
     return (
       <>
         <PanelHead title={words.details} onClose={close} />
-        {detailError ? <Failure error={detailError} /> : <Skeleton rows={4} head={false} />}
+        {detailError ? <Missing error={detailError} /> : <Skeleton rows={4} head={false} />}
       </>
     );
   }

@@ -14,6 +14,8 @@ import { revealed } from '../../charts/timeline/reveal';
 import { type Tree, type TreeState, treeOf } from '../../charts/timeline/rows';
 import { revealing, type Span } from '../../charts/timeline/span';
 import type { Stage } from '../../charts/timeline/stage';
+import { say } from '../../components/Toast';
+import { t } from '../../i18n';
 import { selectionQuery } from '../../state/query';
 import { navigate, type Patch, params } from '../../state/route';
 import { useReply } from '../../state/useReply';
@@ -114,7 +116,11 @@ export function useBoard(data: Timeline): Board {
   const steps = useMemo(() => stepsOf(data, part, shifts), [data, part, shifts]);
 
   const shiftOf = (track: number) => shifts.get(partOf(track)) ?? 0;
+  // Rows of a trace that is still being read get other numbers: no link can name one.
+  const isNumbered = (id: string) =>
+    !data.tracks.some((track) => track.unread && track.part === partOfSlice(id));
   const select = (id: string | null, box?: Box) => {
+    if (id && !isNumbered(id)) return say(t.value.timeline.stillReading);
     if (id && box) setClicked({ id, box });
     navigate({ slice: id }, 'replace');
   };
@@ -122,8 +128,9 @@ export function useBoard(data: Timeline): Board {
     const box = boxOf(to, shifts);
     const next = revealed(state, data.ranks, data.tracks, to.track, to.depth);
     wanted.current = { track: to.track, depth: to.depth };
-    setClicked({ id: to.id, box });
-    navigate({ ...(next === state ? {} : treePatch(next)), slice: to.id }, 'replace');
+    const id = isNumbered(to.id) ? to.id : null;
+    if (id) setClicked({ id, box });
+    navigate({ ...(next === state ? {} : treePatch(next)), slice: id }, 'replace');
     const { current } = stage;
     if (!current) return;
     const target = revealing(
