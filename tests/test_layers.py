@@ -17,7 +17,7 @@ LAYERS = [
     ("i18n", "errors", "wording", "results", "schema", "api_schema"),
     ("finding_kinds",),
     ("findings",),
-    ("downsample", "slice_index", "summaries"),
+    ("downsample", "slice_index", "overlap", "summaries"),
     ("readers",),
     ("engine",),
     ("discovery", "capture_notes", "capture", "recordings"),

@@ -422,7 +422,7 @@ def test_an_entry_whose_directory_vanishes_is_written_again(
     done = ingest(job, on_connection=clear)
     assert (done.error, done.tables, len(cleared)) == (
         None,
-        {"kernels": 2, "kernel_summary": 2},
+        {"kernels": 2, "kernel_summary": 2, "overlap_summary": 0},
         2,
     )
     assert cache.load("c", "f") is not None
@@ -449,7 +449,7 @@ def test_an_entry_that_loses_a_table_while_it_is_written_is_written_again(
     done = ingest(job, on_early=remove)
     assert len(removed) == 1
     assert (done.error, done.notes) == (None, [])
-    assert done.tables == {"kernels": 2, "kernel_summary": 2}
+    assert done.tables == {"kernels": 2, "kernel_summary": 2, "overlap_summary": 0}
 
 
 def test_clearing_takes_an_entry_as_a_whole(cache_dir: Path) -> None:

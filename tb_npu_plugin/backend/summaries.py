@@ -6,8 +6,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from types import ModuleType
 
+from tb_npu_plugin.backend.overlap import overlap_summary
+
 #: Raise when a summary changes: what has one is read again.
-VERSION = 1
+VERSION = 2
 #: More versions than any reader has.
 _READERS = 1000
 #: On cores of which kind a kernel ran, and the counters of that kind.
@@ -44,7 +46,7 @@ def operator_summary(source: str, _columns: set[str]) -> str:
 
 #: Table -> its summaries: name -> query over (table expression, its columns).
 TABLES: dict[str, dict[str, Callable[[str, set[str]], str]]] = {
-    "kernels": {"kernel_summary": kernel_summary},
+    "kernels": {"kernel_summary": kernel_summary, "overlap_summary": overlap_summary},
     "operators": {"operator_summary": operator_summary},
 }
 

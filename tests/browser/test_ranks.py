@@ -116,3 +116,52 @@ def test_ranks_side_by_side(tab_at: Make, job_url: str) -> None:
     table = grid(frame, "Ranks")
     expect(rows(table).first).to_contain_text("Rank 5")
     assert set(cells(table, "Most on")[:3]) == {"Rank 5"}
+
+
+def test_the_distribution_shows_who_is_far_out(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url)
+    frame = tab.open(view="ranks", run="job-a")
+    frame.get_by_role("radio", name="Distribution").click()
+    region = frame.get_by_role("region", name="Distribution over the ranks")
+    assert tab.state("form") == "plot"
+    picture = region.get_by_role("img", name=re.compile("8 ranks by"))
+    box = picture.bounding_box()
+    assert box is not None
+    # The farthest rank lies at the end of the axis; Computing is the second strip.
+    picture.hover(position={"x": box["width"] - 14, "y": 54 + 19})
+    expect(frame.locator(".hover")).to_contain_text("Rank 5 · Computing")
+    picture.click(position={"x": box["width"] - 14, "y": 54 + 19})
+    expect(rows(grid(frame, "Step time"))).to_have_count(4)
+    assert (tab.state("view"), tab.state("rank")) == ("step", "5")
+
+
+def test_lines_over_the_steps(tab_at: Make, job_url: str) -> None:
+    tab = tab_at(job_url)
+    frame = tab.open(view="ranks", run="job-a", measure="computing_ns", form="plot")
+    region = frame.get_by_role("region", name="Computing, step by step")
+    picture = region.get_by_role("img")
+    expect(picture).to_be_visible()
+    data = get_json(job_url, "ranks", run="job-a", measure="computing_ns")["data"]["grid"]
+    first = data["measures"][0]["key"]
+    # The slowest rank's line is the uppermost, and begins at the axis.
+    picture.hover(position={"x": 76, "y": 28})
+    expect(frame.locator(".hover")).to_contain_text(f"Rank 5 · step {first}")
+    picture.click(position={"x": 76, "y": 28})
+    expect(rows(grid(frame, "Step time"))).to_have_count(1)
+    assert (tab.state("rank"), tab.state("step")) == ("5", first)
+
+
+def test_two_chosen_ranks_are_followed_over_the_steps(tab_at: Make, job_url: str) -> None:
+    """With two there is no median to be far from."""
+    tab = tab_at(job_url)
+    frame = tab.open(view="ranks", run="job-a", rank="4,5")
+    region = frame.get_by_role("region", name="Step by step")
+    expect(region).to_contain_text("Choose a measure")
+    region.get_by_role("button", name=re.compile("^Show")).click()
+    frame.get_by_role("option", name="Computing, step by step").click()
+    lines = frame.get_by_role("region", name="Computing, step by step")
+    picture = lines.get_by_role("img", name=re.compile("2 ranks by"))
+    picture.focus()
+    picture.press("ArrowDown")
+    picture.press("ArrowDown")
+    expect(frame.locator(".hover")).to_contain_text("Rank 5 · step")

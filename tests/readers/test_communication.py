@@ -22,7 +22,8 @@ from tb_npu_plugin.backend.readers.communication_group import (
     of_analysis,
     of_metadata,
 )
-from tb_npu_plugin.backend.readers.communication_values import LEVELS, step_of, type_of
+from tb_npu_plugin.backend.readers.communication_values import LEVELS, step_of
+from tb_npu_plugin.backend.schema.communication import type_of
 
 OPS, MATRIX = "communication.json", "communication_matrix.json"
 HASH = "17522688603477080586"

@@ -87,6 +87,7 @@ def test_every_reader_of_a_table_has_its_summary() -> None:
     for reader in (*readers.READERS, *readers.DERIVED):
         provided = summaries.provided(reader)
         assert ("kernels" in provided) == ("kernel_summary" in provided), reader.__name__
+        assert ("kernels" in provided) == ("overlap_summary" in provided), reader.__name__
         assert ("operators" in provided) == ("operator_summary" in provided), reader.__name__
         summed = bool({"kernels", "operators"} & {*provided})
         assert (summaries.version(reader) != reader.VERSION) == summed

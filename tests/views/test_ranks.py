@@ -20,7 +20,7 @@ from tb_npu_plugin.backend.views.collectives import (
     shift_of,
     shifts_by_step,
 )
-from tb_npu_plugin.backend.views.rank_scores import middle, scores
+from tb_npu_plugin.backend.views.rank_scores import middle, quartiles, scores
 from tb_npu_plugin.backend.views.ranks import ranks, ranks_query
 from tb_npu_plugin.frames import Captures
 from tb_npu_plugin.sample import write_sample
@@ -186,6 +186,15 @@ def test_scores_by_hand() -> None:
     assert scores([1.0, 2.0, 3.0]) == [None] * 3
     assert scores([5.0] * 4) == [0.0] * 4
     assert scores([0.0, 0.0, 0.0, 7.0]) == [0.0, 0.0, 0.0, 99.0]
+
+
+def test_one_step_has_no_step_by_step(level1: Captures) -> None:
+    assert ranks(level1.select(), TableRequest()).grid.choices == []
+
+
+def test_quartiles_by_hand() -> None:
+    assert quartiles([4.0, None, 1.0, 2.0, 3.0]) == [1.75, 3.25]
+    assert quartiles([1.0, 2.0, 3.0]) is None
 
 
 def sequence(types: str, ends: list[float], steps: list[int] | None = None) -> Sequence:

@@ -17,10 +17,15 @@ from tb_npu_plugin.backend.readers.communication_values import (
     cells,
     split_group,
     step_of,
-    type_of,
 )
 from tb_npu_plugin.backend.readers.json_members import Member, members
-from tb_npu_plugin.backend.schema.communication import COMM_LINKS, COMM_OPS, COMM_PACKETS, MEGABYTE
+from tb_npu_plugin.backend.schema.communication import (
+    COMM_LINKS,
+    COMM_OPS,
+    COMM_PACKETS,
+    MEGABYTE,
+    type_of,
+)
 
 VERSION = 1
 TABLES = ("comm_ops", "comm_links", "comm_packets")

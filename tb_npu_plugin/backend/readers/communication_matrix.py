@@ -21,10 +21,9 @@ from tb_npu_plugin.backend.readers.communication_values import (
     cells,
     split_group,
     step_of,
-    type_of,
 )
 from tb_npu_plugin.backend.readers.json_members import Member, members
-from tb_npu_plugin.backend.schema.communication import COMM_MATRIX
+from tb_npu_plugin.backend.schema.communication import COMM_MATRIX, type_of
 
 VERSION = 1
 TABLES = ("comm_matrix",)

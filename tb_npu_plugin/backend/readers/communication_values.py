@@ -19,13 +19,6 @@ LEVELS = (r"step\d*", r"p2p|collective", r'[^"\\{}:,]*@[^"\\{}:,]*|Total Op Info
 #: Chain lengths are far below; a larger time is no time.
 LONGEST_NS = 30 * 86_400 * 1e9
 _STEP = re.compile(r"^(?:step)?\s*(\d{1,18})$", re.IGNORECASE)
-_WORD = re.compile(r"^[a-z]+$")
-#: Longest first: ``allreduce`` before ``reduce``.
-_TYPES = (
-    "batchsendrecv", "reducescatterv", "reducescatter", "alltoallvc", "alltoallv", "alltoall",
-    "allgatherv", "allgather", "allreduce", "broadcast", "barrier", "receive", "scatter", "gather",
-    "reduce", "send", "recv",
-)  # fmt: skip
 _DEFAULT_UNIT = (("bandwidth", "gb/s"), ("size", "mb"), ("start", "us"), ("time", "ms"))
 _UNKNOWN = ("", "n/a", "na", "nan", "none", "null", "-")
 
@@ -40,17 +33,6 @@ def split_group(key: str) -> tuple[str, str | None]:
     """``hcom_allReduce__586_0_1@1752…`` -> (operation, group hash); a blank hash is None."""
     name, at, group = key.rpartition("@")
     return (name, group.strip() or None) if at else (key, None)
-
-
-@lru_cache(maxsize=4096)
-def type_of(name: str) -> str:
-    """``hcom_allReduce__586_0_1`` -> ``allreduce``. Unknown types: the text before ``__``."""
-    text = name.split("__", 1)[0].lower()
-    for prefix in ("hcom_", "hccl_", "hcom", "hccl"):
-        text = text.removeprefix(prefix)
-    if _WORD.match(text):
-        return text
-    return next((known for known in _TYPES if known in text), text)
 
 
 @lru_cache(maxsize=256)

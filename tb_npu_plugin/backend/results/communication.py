@@ -47,6 +47,8 @@ class CommunicationRank(msgspec.Struct):
     synchronization_ratio: float | None
     """Synchronisation / (synchronisation + transit)."""
     size_bytes: float | None
+    not_overlapped_ns: float | None
+    """Of all operations: the time within them in which nothing computes."""
     links: list[LinkTraffic]
 
 

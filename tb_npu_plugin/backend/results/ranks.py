@@ -20,6 +20,8 @@ class RankMeasure(msgspec.Struct):
     median: float | None
     least: float | None
     most: float | None
+    quartiles: list[float] | None
+    """The values below which a quarter and three quarters lie; ``None`` with fewer than 4."""
     values: list[float | None]
     scores: list[float | None]
     """(value - median) / max(1.4826 MAD, 1 % of the median); ``None`` with fewer than 4 ranks."""

@@ -10,6 +10,7 @@ from tb_npu_plugin.backend.schema.communication import (
     COMM_MATRIX,
     COMM_OPS,
     COMM_PACKETS,
+    OVERLAP_SUMMARY,
 )
 from tb_npu_plugin.backend.schema.fields import (
     NO_ID,
@@ -72,6 +73,7 @@ __all__ = [
     "OPERATOR_NESTED",
     "OPERATOR_SUMMARY",
     "OP_STATISTICS",
+    "OVERLAP_SUMMARY",
     "PMU_DEFAULT_UNIT",
     "SLICES",
     "STATIC_MEMORY",
@@ -113,6 +115,7 @@ TABLES = {
         COMM_LINKS,
         COMM_PACKETS,
         COMM_MATRIX,
+        OVERLAP_SUMMARY,
         TRACKS,
         SLICES,
         FLOWS,

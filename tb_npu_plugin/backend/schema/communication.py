@@ -5,6 +5,9 @@ Sources count sizes in MB of 10^6 bytes, times in ms and rates in GB/s of 10^9 b
 
 from __future__ import annotations
 
+import re
+from functools import lru_cache
+
 from tb_npu_plugin.backend.schema.fields import Field, TableSchema
 
 #: What the sources mean by MB and GB.
@@ -111,3 +114,52 @@ COMM_MATRIX = TableSchema(
     ),
     MEGABYTE,
 )  # fmt: skip
+
+#: Made of kernels when they are read, so it is there at Level0, too, which has no ``comm_ops``.
+OVERLAP_SUMMARY = TableSchema(
+    "overlap_summary",
+    (
+        _NAME, _TYPE, _STEP,
+        Field("device", "BIGINT", "device", "Device", "设备"),
+        Field("start_ns", "BIGINT", "time", "Start", "开始"),
+        Field("elapse_ns", "DOUBLE", "duration", "Elapse", "总耗时", concept="communication",
+              about_en="Of the kernel's row", about_zh="取自 Kernel 行"),
+        Field("not_overlapped_ns", "DOUBLE", "duration", "Not overlapped", "未掩盖",
+              concept="communication_not_overlapped",
+              about_en="What it cost the step: the time within it in which nothing computes. Operations "
+                       "that are open at the same time share it evenly, so it adds up to the step's",
+              about_zh="对 Step 的代价：算子期间没有任何计算的时间。同时进行的多个算子平分，"
+                       "因此总和等于 Step 的未掩盖通信"),
+        Field("nth", "BIGINT", "int", "Occurrence", "第几次", shown=False,
+              about_en="Among those of its name, in order of start", about_zh="同名算子中按开始时刻的序号"),
+        Field("alike", "BIGINT", "int", "Of that name", "同名个数", shown=False),
+    ),
+)  # fmt: skip
+
+_WORD = re.compile(r"^[a-z]+$")
+#: Longest first: ``allreduce`` before ``reduce``.
+_TYPES = (
+    "batchsendrecv", "reducescatterv", "reducescatter", "alltoallvc", "alltoallv", "alltoall",
+    "allgatherv", "allgather", "allreduce", "broadcast", "barrier", "receive", "scatter", "gather",
+    "reduce", "send", "recv",
+)  # fmt: skip
+
+
+@lru_cache(maxsize=4096)
+def type_of(name: str) -> str:
+    """``hcom_allReduce__586_0_1`` -> ``allreduce``. Unknown types: the text before ``__``."""
+    text = name.split("__", 1)[0].lower()
+    for prefix in ("hcom_", "hccl_", "hcom", "hccl"):
+        text = text.removeprefix(prefix)
+    if _WORD.match(text):
+        return text
+    return next((known for known in _TYPES if known in text), text)
+
+
+def type_sql(name: str) -> str:
+    """:func:`type_of` of the SQL expression ``name``."""
+    text = (
+        f"regexp_replace(lower(split_part({name}, '__', 1)), '^(hcom_)?(hccl_)?(hcom)?(hccl)?', '')"
+    )
+    known = " ".join(f"WHEN contains({text}, '{word}') THEN '{word}'" for word in _TYPES)
+    return f"CASE WHEN regexp_full_match({text}, '[a-z]+') THEN {text} {known} ELSE {text} END"

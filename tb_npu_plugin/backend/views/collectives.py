@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from tb_npu_plugin.backend.readers.csv_file import quote
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.views.communication_operations import operations_source
 
 #: Captures of one job start at most so many collectives of a group apart.
 MAX_SHIFT = 200
@@ -99,13 +100,13 @@ def matched_source(sel: Selected) -> str | None:
 
     ``step`` selection applied. Point-to-point operations have two partners and are left out.
     """
-    source = sel.source("comm_ops", steps=False, devices=False)
+    source = operations_source(sel, steps=False, brief=False)
     if source is None:
         return None
     matched = sel.store.answers.value("matched", source, lambda: _matched(sel, source))
     if matched is None:
         return None
-    kept = sel.kept("matched", matched, "comm_ops")
+    kept = sel.kept("matched", matched, "comm_ops", "overlap_summary")
     return kept if sel.steps.everything else f"(SELECT * FROM {kept} WHERE {sel.steps.sql('step')})"
 
 
@@ -228,7 +229,9 @@ def collectives_source(sel: Selected) -> str | None:
     """:func:`collectives_sql` of the selection; None while nothing was read."""
     matched = matched_source(sel)
     return (
-        None if matched is None else sel.kept("collectives", collectives_sql(matched), "comm_ops")
+        None
+        if matched is None
+        else sel.kept("collectives", collectives_sql(matched), "comm_ops", "overlap_summary")
     )
 
 
@@ -256,6 +259,7 @@ def collectives_sql(matched: str) -> str:
         f"CASE WHEN {here} THEN arg_min(capture, synchronization_ns) END AS last, "
         f"coalesce({absent}, false) AS absent, {passed} AS passed_ns, "
         f"sum(synchronization_ns) - count(synchronization_ns) * {least} AS cost_ns, "
+        "avg(not_overlapped_ns) AS not_overlapped_ns, "
         "median(transit_ns) AS transit_ns, max(elapse_ns) AS elapse_ns, "
         "min(elapse_ns) AS least_elapse_ns, max(size_bytes) AS size_bytes, "
         "max(size_bytes) / nullif(avg(size_bytes), 0) AS skew, arg_max(capture, size_bytes) AS largest, "

@@ -8,6 +8,7 @@ from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Query, TableRequest, empty_table, page
 from tb_npu_plugin.backend.views.communication_groups import world_of_matrix
 from tb_npu_plugin.backend.views.communication_matrix import matrix
+from tb_npu_plugin.backend.views.communication_operations import from_kernels
 from tb_npu_plugin.backend.views.communication_summary import communication_line, rank_sums
 from tb_npu_plugin.backend.views.communication_tables import QUERIES
 from tb_npu_plugin.backend.views.link_peaks import link_peaks, peaks_text
@@ -23,10 +24,12 @@ __all__ = [
     "world_of_matrix",
 ]
 
-TABLES = ("comm_ops", "comm_links", "comm_packets", "comm_matrix")
+TABLES = ("comm_ops", "comm_links", "comm_packets", "comm_matrix", "overlap_summary")
 GROUPS = tuple(QUERIES)
 #: ``key``: which rows of the matrix the heat map shows. ``peak``: of links, ``HCCS=28,RDMA=25`` GB/s.
 OPTIONS = ("key", "peak")
+#: What kernels alone can tell.
+_BRIEF = ("", "type", "step", "rank")
 
 
 def communication(sel: Selected, request: TableRequest) -> results.Communication:
@@ -60,10 +63,14 @@ def communication_query(sel: Selected, group: str) -> Query | None:
 
 
 def _groups(sel: Selected) -> list[str]:
-    """The groupings whose file is there."""
+    """The groupings that what is there can tell."""
+    brief = from_kernels(sel)
     return [
         group
         for group in GROUPS
-        if sel.paths("comm_matrix" if group == "matrix" else "comm_ops")
+        if (
+            sel.paths("comm_matrix" if group == "matrix" else "comm_ops")
+            or (brief and group in _BRIEF)
+        )
         and (group != "rank" or len(sel.captures) > 1)
     ]

@@ -7,7 +7,9 @@ from dataclasses import replace
 from tb_npu_plugin.backend import wording
 from tb_npu_plugin.backend.readers.communication_group import CommGroup, of_analysis, of_metadata
 from tb_npu_plugin.backend.readers.csv_file import quote
+from tb_npu_plugin.backend.schema import COMM_OPS
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.views.communication_operations import operations_source
 
 #: What stands for "no world size known" in a comparison.
 _ANY = 2**31
@@ -51,9 +53,10 @@ def communication_source(sel: Selected, table: str) -> str | None:
     """Table expression over a communication table with ``group_name``, ``group_ranks`` (text) and
     ``group_size``; the last two NULL where no file tells them.
 
-    None while nothing of it has been read. These tables carry no device.
+    None while nothing of it has been read. These tables carry no device. ``comm_ops`` are those of
+    :func:`operations_source`.
     """
-    source = sel.source(table, devices=False)
+    source = operations_source(sel) if table == COMM_OPS.name else sel.source(table, devices=False)
     if source is None:
         return None
     unnamed = quote(sel.word("unnamed", "未命名"))

@@ -6,6 +6,7 @@ from typing import Any
 
 from tb_npu_plugin.backend import results, wording
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.views.communication_operations import from_kernels, operations_source
 from tb_npu_plugin.backend.views.communication_tables import BANDWIDTH, LARGE_PACKETS
 
 #: More ranks than this and the page compares them in the Ranks view; the reply stays bounded.
@@ -19,17 +20,17 @@ _WHOLE = (
 
 def rank_sums(sel: Selected) -> tuple[list[results.CommunicationRank], int]:
     """Sums per capture in the order of ranks, and how many captures there are."""
-    source = sel.source("comm_ops", devices=False)
-    if source is None:
+    if not sel.paths("comm_ops"):
         return [], 0
+    source = operations_source(sel)
     sums = ", ".join(
         f"sum({key}) FILTER ({_WHOLE})"
         for key in ("elapse_ns", "transit_ns", "wait_ns", "idle_ns", "synchronization_ns")
     )
     rows: list[tuple[Any, ...]] = sel.rows(
         "SELECT part, any_value(rank), any_value(capture), count(*), "
-        f"count(*) FILTER (NOT ({_WHOLE})), {sums}, sum(size_bytes) FROM {source} "
-        f"GROUP BY part ORDER BY part"
+        f"count(*) FILTER (NOT ({_WHOLE})), {sums}, sum(size_bytes), sum(not_overlapped_ns) "
+        f"FROM {source} GROUP BY part ORDER BY part"
     )
     moved = _links(sel)
     found = [_rank(row, moved.get(row[0], [])) for row in rows[:MAX_RANKS]]
@@ -37,7 +38,7 @@ def rank_sums(sel: Selected) -> tuple[list[results.CommunicationRank], int]:
 
 
 def _rank(row: tuple[Any, ...], links: list[results.LinkTraffic]) -> results.CommunicationRank:
-    _, rank, label, count, incomplete, elapse, transit, wait, idle, sync, size = row
+    _, rank, label, count, incomplete, elapse, transit, wait, idle, sync, size, alone = row
     share = wording.share
     return results.CommunicationRank(
         rank=rank,
@@ -49,7 +50,9 @@ def _rank(row: tuple[Any, ...], links: list[results.LinkTraffic]) -> results.Com
         wait_ns=wait,
         idle_ns=idle,
         # Sums of doubles: a rest below a thousandth of a ns is none.
-        rest_ns=None if elapse is None else round(elapse - transit - wait - idle, 3) or 0.0,
+        rest_ns=None
+        if elapse is None or transit is None
+        else round(elapse - transit - wait - idle, 3) or 0.0,
         synchronization_ns=sync,
         transit_of_elapse_ratio=share(transit, elapse),
         wait_of_elapse_ratio=share(wait, elapse),
@@ -57,8 +60,24 @@ def _rank(row: tuple[Any, ...], links: list[results.LinkTraffic]) -> results.Com
         wait_ratio=_against(wait, transit),
         synchronization_ratio=_against(sync, transit),
         size_bytes=size,
+        not_overlapped_ns=alone,
         links=links,
     )
+
+
+def _of_kernels(sel: Selected) -> list[results.CommunicationRank]:
+    """Per capture what its kernels tell of communication, where that is all there is (Level0)."""
+    source = operations_source(sel) if from_kernels(sel) else None
+    if source is None:
+        return []
+    nothing = (None,) * 4
+    return [
+        _rank((part, rank, label, count, 0, elapse, *nothing, None, alone), [])
+        for part, rank, label, count, elapse, alone in sel.rows(
+            "SELECT part, any_value(rank), any_value(capture), count(*), sum(elapse_ns), "
+            f"sum(not_overlapped_ns) FROM {source} GROUP BY part ORDER BY part"
+        )
+    ]
 
 
 def _against(part: float | None, transit: float | None) -> float | None:
@@ -92,11 +111,13 @@ def communication_line(sel: Selected) -> str:
     """Communication in one sentence, of the rank with the longest elapse; "" if nothing is known.
 
     ``4 operations on Rank 0, the longest of 2: 106 ms = 3.68 ms transit + 5.94 ms wait + 96.4 ms
-    idle; 428 MB over HCCS.``
+    idle; for 102 ms nothing computes; 428 MB over HCCS.``
     """
     ranks, total = rank_sums(sel)
+    ranks = ranks or _of_kernels(sel)
     if not ranks:
         return ""
+    total = total or len(ranks)
     longest = max(ranks, key=lambda r: r.elapse_ns or -1.0)
     w, text = sel.word, wording.duration
     who = longest.label
@@ -105,11 +126,17 @@ def communication_line(sel: Selected) -> str:
     count = longest.operations
     line = w(f"{count:,} operation{'s' if count != 1 else ''} on {who}",
              f"{who}：{count:,} 个通信算子")  # fmt: skip
-    if longest.elapse_ns is not None:
+    if longest.elapse_ns is not None and longest.transit_ns is None:
+        line += w(f": {text(longest.elapse_ns)}", f"，{text(longest.elapse_ns)}")
+    elif longest.elapse_ns is not None:
         parts = (text(longest.transit_ns), text(longest.wait_ns), text(longest.idle_ns))
         line += w(
             ": {} = {} transit + {} wait + {} idle", "，{} = 传输 {} + 等待 {} + 空闲 {}"
         ).format(text(longest.elapse_ns), *parts)
+    if longest.not_overlapped_ns is not None:
+        line += w("; for {} nothing computes", "；其间 {} 没有任何计算").format(
+            text(longest.not_overlapped_ns)
+        )
     if longest.incomplete:
         line += w(f" ({longest.incomplete} with unknown times left out)",
                   f"（另有 {longest.incomplete} 个时间未知，未计入）")  # fmt: skip

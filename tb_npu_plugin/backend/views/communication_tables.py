@@ -8,7 +8,14 @@ from dataclasses import replace
 from tb_npu_plugin.backend import results
 from tb_npu_plugin.backend.i18n import pick
 from tb_npu_plugin.backend.readers.csv_file import quote
-from tb_npu_plugin.backend.schema import COMM_LINKS, COMM_MATRIX, COMM_OPS, COMM_PACKETS, Field
+from tb_npu_plugin.backend.schema import (
+    COMM_LINKS,
+    COMM_MATRIX,
+    COMM_OPS,
+    COMM_PACKETS,
+    OVERLAP_SUMMARY,
+    Field,
+)
 from tb_npu_plugin.backend.schema.fields import TableSchema
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query, col
@@ -16,6 +23,7 @@ from tb_npu_plugin.backend.views.communication_groups import (
     communication_source,
     matrix_source,
 )
+from tb_npu_plugin.backend.views.communication_operations import TOLD, from_kernels, has_overlap
 from tb_npu_plugin.backend.views.communication_sizes import message_sizes
 from tb_npu_plugin.backend.views.link_peaks import link_peaks, peak_sql
 
@@ -35,14 +43,21 @@ def operations(sel: Selected) -> Query | None:
     if source is None:
         return None
     w = sel.word
+    brief = from_kernels(sel)
     columns = []
     for f in COMM_OPS.fields:
+        if brief and f.key not in TOLD:
+            continue
         columns.append(col(f, sel.lang))
         if f.key == "comm_group":
             columns.append(_group_name(sel))
+        elif f.key == "elapse_ns":
+            columns += _overlap(
+                sel, "not_overlapped_ns", "not_overlapped_ns / nullif(elapse_ns, 0)"
+            )
     place = next(i for i, c in enumerate(columns) if c.key == "step")
     columns[place + 1 : place + 1] = _who(sel)
-    columns += [
+    columns += [] if brief else [
         _rate(sel, "size_bytes / nullif(elapse_ns, 0) * 1e9", aggregate=False),
         Col("wait_ratio", "ratio", w("Wait share", "等待占比"),
             "wait_ns / nullif(wait_ns + transit_ns, 0)", w("Wait / (wait + transit)",
@@ -51,8 +66,8 @@ def operations(sel: Selected) -> Query | None:
             "synchronization_ns / nullif(synchronization_ns + transit_ns, 0)",
             w("Synchronization / (synchronization + transit)", "同步 / （同步 + 传输）"),
             shown=False),
-        Col("row", "int", w("Row", "行"), "row", shown=False),
     ]  # fmt: skip
+    columns.append(Col("row", "int", w("Row", "行"), "row", shown=False))
     return Query(source, columns, "name", "elapse_ns:desc", base_ns=_base_ns(sel, source),
                  two_stage=True)  # fmt: skip
 
@@ -63,6 +78,7 @@ def grouped(sel: Selected, group: str) -> Query | None:
     if source is None:
         return None
     keys = _OPERATION_KEYS[group]
+    brief = from_kernels(sel)
     w = sel.word
     columns: list[Col] = []
     for key in keys:
@@ -95,23 +111,29 @@ def grouped(sel: Selected, group: str) -> Query | None:
     )  # fmt: skip
     add("elapse_ratio", "ratio", "Share", "占比", f"sum(elapse_ns) / nullif({whole}, 0)",
         w("Share of the elapse of the selection", "占所选范围内总耗时的比例"))  # fmt: skip
-    for key in _SPLIT:
+    columns += [
+        replace(c, aggregate=True, shown=True)
+        for c in _overlap(sel, "sum(not_overlapped_ns)", _ratio("not_overlapped_ns", "elapse_ns"))
+    ]
+    for key in () if brief else _SPLIT:
         f = _field(COMM_OPS, key)
         add(key, "duration", f.en, f.zh, f"sum({key})", pick(sel.lang, f.about_en, f.about_zh))
-    add("wait_ratio", "ratio", "Wait share", "等待占比",
-        _ratio("wait_ns", "wait_ns + transit_ns"), w("Wait / (wait + transit)",
-        "等待 / （等待 + 传输）"), shown=False)  # fmt: skip
-    add("synchronization_ratio", "ratio", "Synchronization share", "同步占比",
-        _ratio("synchronization_ns", "synchronization_ns + transit_ns"),
-        w("Synchronization / (synchronization + transit)", "同步 / （同步 + 传输）"),
-        shown=False)  # fmt: skip
+    if not brief:
+        add("wait_ratio", "ratio", "Wait share", "等待占比",
+            _ratio("wait_ns", "wait_ns + transit_ns"), w("Wait / (wait + transit)",
+            "等待 / （等待 + 传输）"), shown=False)  # fmt: skip
+        add("synchronization_ratio", "ratio", "Synchronization share", "同步占比",
+            _ratio("synchronization_ns", "synchronization_ns + transit_ns"),
+            w("Synchronization / (synchronization + transit)", "同步 / （同步 + 传输）"),
+            shown=False)  # fmt: skip
     for key, en, zh in (("avg", "Avg", "平均"), ("min", "Min", "最小"), ("max", "Max", "最大")):
         add(f"{key}_ns", "duration", en, zh, f"{key}(elapse_ns)",
             w("Of the elapse", "总耗时的统计值"))  # fmt: skip
-    f = _field(COMM_OPS, "size_bytes")
-    add("size_bytes", "bytes", f.en, f.zh, "sum(size_bytes)",
-        pick(sel.lang, f.about_en, f.about_zh))  # fmt: skip
-    columns.append(_rate(sel, _ratio("size_bytes", "elapse_ns") + " * 1e9", aggregate=True))
+    if not brief:
+        f = _field(COMM_OPS, "size_bytes")
+        add("size_bytes", "bytes", f.en, f.zh, "sum(size_bytes)",
+            pick(sel.lang, f.about_en, f.about_zh))  # fmt: skip
+        columns.append(_rate(sel, _ratio("size_bytes", "elapse_ns") + " * 1e9", aggregate=True))
     default = {"step": "step", "rank": "rank"}.get(group, "elapse_ns:desc")
     name = {"group": "group_name", "rank": "capture"}.get(group, keys[0])
     return Query(source, columns, name, default, keys, group)
@@ -258,6 +280,18 @@ def _rate(sel: Selected, sql: str, *, aggregate: bool) -> Col:
                         "与算法无关，不是链路带宽"), aggregate=aggregate)  # fmt: skip
 
 
+def _overlap(sel: Selected, sql: str, share: str) -> list[Col]:
+    """What operations cost their step, where the kernels tell it."""
+    if not has_overlap(sel):
+        return []
+    f = _field(OVERLAP_SUMMARY, "not_overlapped_ns")
+    return [
+        replace(col(f, sel.lang), sql=sql),
+        Col("not_overlapped_ratio", "ratio", sel.word("Not overlapped %", "未掩盖 %"), share,
+            sel.word("Of the elapse", "占总耗时的比例"), shown=False, concept=f.concept),
+    ]  # fmt: skip
+
+
 def _group_name(sel: Selected) -> Col:
     return Col("group_name", "text", sel.word("Group", "通信域"), "group_name",
                sel.word("The communication group's name, else the hash that stands for it",
@@ -288,6 +322,8 @@ def _field(schema: TableSchema, key: str) -> Field:
 
 def _base_ns(sel: Selected, source: str) -> int | None:
     """Origin of the page's times: the earliest operation, whatever steps are chosen."""
-    whole = sel.source("comm_ops", steps=False, devices=False) or source
+    whole = sel.source("comm_ops", steps=False, devices=False, told=False)
+    if whole is None:
+        whole = sel.source("overlap_summary", steps=False, devices=False, told=False) or source
     row = sel.row(f"SELECT min(start_ns) FROM {whole}")
     return int(row[0]) if row and row[0] is not None else None

@@ -11,7 +11,7 @@ from tb_npu_plugin.backend.tables import TableRequest
 from tb_npu_plugin.backend.views import rank_groups
 from tb_npu_plugin.backend.views.rank_groups import RankGroup
 from tb_npu_plugin.backend.views.rank_measures import Measure, Measures
-from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, scores
+from tb_npu_plugin.backend.views.rank_scores import LEAST_RANKS, middle, quartiles, scores
 from tb_npu_plugin.backend.views.rank_steps import by_step, choices
 
 #: More rows than this are no picture; the table holds them all.
@@ -57,7 +57,7 @@ def rank_grid(sel: Selected, found: Measures, request: TableRequest) -> results.
         total_ranks=len(rows),
         group="" if few else group,
         measure=measure,
-        choices=choices(found),
+        choices=choices(sel, found),
     )
 
 
@@ -96,6 +96,7 @@ def _measure(
     return results.RankMeasure(
         key=m.key, label=m.label, kind=m.kind, description=m.about, concept=m.concept, view=m.view,
         median=middle(values), least=min(known, default=None), most=max(known, default=None),
+        quartiles=quartiles(values),
         values=[values[at] for at in shown],
         scores=[None if (s := scored[at]) is None else round(s, 2) for at in shown],
     )  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from statistics import median
+from statistics import median, quantiles
 
 #: With fewer ranks than this nobody can say which of them is the odd one.
 LEAST_RANKS = 4
@@ -17,6 +17,16 @@ def middle(values: Sequence[float | None]) -> float | None:
     """The median of what is known; None if nothing is."""
     known = [v for v in values if v is not None]
     return float(median(known)) if known else None
+
+
+def quartiles(values: Sequence[float | None]) -> list[float] | None:
+    """The values below which a quarter and three quarters of what is known lie, interpolated; None
+    where fewer than four are known."""
+    known = [v for v in values if v is not None]
+    if len(known) < LEAST_RANKS:
+        return None
+    low, _, high = quantiles(known, n=4, method="inclusive")
+    return [low, high]
 
 
 def scores(

@@ -24,8 +24,12 @@ _SOURCES = {
 }
 
 
-def choices(found: Measures) -> list[RankChoice]:
-    """The measures that are known per step."""
+def choices(sel: Selected, found: Measures) -> list[RankChoice]:
+    """The measures that are known per step, if the selection has several."""
+    source = sel.source("steps")
+    row = sel.row(f"SELECT count(DISTINCT step) FROM {source}") if source else None
+    if not row or row[0] < 2:
+        return []
     return [RankChoice(key, found.all[key].label) for key in _SOURCES if key in found.all]
 
 
@@ -34,7 +38,7 @@ def by_step(sel: Selected, found: Measures, key: str) -> list[Measure]:
 
     Raises RequestError 400 for a measure that is not known per step.
     """
-    known = [choice.key for choice in choices(found)]
+    known = [key for key in _SOURCES if key in found.all]
     if key not in known:
         raise RequestError(400, "bad-measure", f"{key!r} is not known step by step.",
                            f"Measures: {', '.join(known) or 'none'}")  # fmt: skip

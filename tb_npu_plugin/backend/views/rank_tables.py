@@ -10,6 +10,7 @@ from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query
 from tb_npu_plugin.backend.views import rank_differences, rank_groups
 from tb_npu_plugin.backend.views.collectives import collectives_source
+from tb_npu_plugin.backend.views.communication_operations import has_overlap
 from tb_npu_plugin.backend.views.pipeline_pairs import has_pairs
 from tb_npu_plugin.backend.views.rank_measures import Measures
 
@@ -124,6 +125,9 @@ def collectives_table(sel: Selected) -> Query | None:
         c("cost_ns", "duration", "Cost", "代价",
           "Synchronisation of the other ranks beyond that of the last, in sum",
           "其他卡的同步时间超出最后到达者的部分之和"),
+        c("not_overlapped_ns", "duration", "Not overlapped", "未掩盖",
+          "What it cost the step: the time within it in which nothing computes, mean of the ranks",
+          "对 Step 的代价：算子期间没有任何计算的时间，各卡平均", shown=has_overlap(sel)),
         c("most_ns", "duration", "Longest wait", "最长等待"),
         c("least_ns", "duration", "Shortest wait", "最短等待", shown=False),
         c("passed_ns", "duration", "Held up before", "此前被拖慢",

@@ -18,7 +18,7 @@ from tb_npu_plugin.backend.views.rank_tables import collectives_table, groups_of
 
 TABLES = (
     "steps", "comm_ops", "comm_matrix", "kernel_summary", "kernels", "operator_summary",
-    "memory_curve",
+    "memory_curve", "overlap_summary",
 )  # fmt: skip
 GROUPS = ("", *rank_groups.GROUPS, *rank_differences.GROUPS, "collective", "pair")
 #: ``only=table``: the page of the table alone. ``shape``: how the job is cut, ``tp=8,pp=2``.

@@ -506,6 +506,7 @@ export interface CommunicationRank {
   wait_ratio: number | null;
   synchronization_ratio: number | null;
   size_bytes: number | null;
+  not_overlapped_ns: number | null;
   links: LinkTraffic[];
 }
 /**
@@ -628,6 +629,7 @@ export interface RankMeasure {
   median: number | null;
   least: number | null;
   most: number | null;
+  quartiles: number[] | null;
   values: (number | null)[];
   scores: (number | null)[];
 }

@@ -1,9 +1,8 @@
 /** Rows by columns, coloured by distance from the middle; 8 rows hold their figures, 1,024 a line each. */
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { type HoverContent, hideHover, showHover } from '../components/HoverCard';
-import { type Pen, penFor } from './pen';
-import { deviationColours, deviationLevel, mapLayout, movedIn, outlierRows } from './rankMapLayout';
-import { useTheme } from './useTheme';
+import type { HoverContent } from '../components/HoverCard';
+import { CellCanvas } from './CellCanvas';
+import type { Pen } from './pen';
+import { deviationColours, deviationLevel, mapLayout, outlierRows } from './rankMapLayout';
 import { useWidth } from './useWidth';
 
 export interface MapColumn {
@@ -20,48 +19,16 @@ interface Props {
   scores: readonly (readonly (number | null)[])[];
   text: (row: number, column: number) => string;
   label: string;
-  keys: string;
   describe: (row: number, column: number) => HoverContent;
   onSort: (key: string) => void;
   onPick: (row: number, column: number) => void;
 }
 
 export function RankMap(props: Props) {
-  const { names, columns, scores, describe, onPick } = props;
-  const canvas = useRef<HTMLCanvasElement>(null);
+  const { names, columns, scores } = props;
   const { box, width } = useWidth();
-  const theme = useTheme();
-  const [at, setAt] = useState<[number, number] | null>(null);
   const longest = Math.max(1, ...names.map((name) => name.length));
   const layout = mapLayout(names.length, columns.length, Math.max(300, width), longest);
-  const height = names.length * layout.row + 1;
-
-  // A new theme has new colours
-  useEffect(() => {
-    const pen = canvas.current && width > 0 && penFor(canvas.current, layout.width, height);
-    if (pen) draw(pen, props, layout);
-  }, [names, scores, width, theme]);
-
-  const find = (event: MouseEvent): [number, number] | null => {
-    const edge = canvas.current?.getBoundingClientRect();
-    if (!edge) return null;
-    const column = Math.floor((event.clientX - edge.left - layout.left) / layout.column);
-    const row = Math.floor((event.clientY - edge.top) / layout.row);
-    const inside = row >= 0 && row < names.length && column >= 0 && column < columns.length;
-    return inside ? [row, column] : null;
-  };
-  const leave = () => {
-    setAt(null);
-    hideHover();
-  };
-  const show = (cell: [number, number]) => {
-    setAt(cell);
-    const edge = canvas.current?.getBoundingClientRect();
-    if (!edge) return;
-    const clientX = edge.left + layout.left + (cell[1] + 1) * layout.column;
-    showHover({ clientX, clientY: edge.top + (cell[0] + 1) * layout.row }, describe(...cell));
-  };
-  const said = useMemo(() => (at ? spoken(describe(...at)) : ''), [at, describe]);
   return (
     <div class="rank-map" ref={box}>
       <div class="rank-map-head" style={`padding-left:${layout.left}px`}>
@@ -81,37 +48,28 @@ export function RankMap(props: Props) {
         ))}
       </div>
       <div class="rank-map-body">
-        <canvas
-          ref={canvas}
-          tabIndex={0}
-          role="img"
-          aria-label={`${props.label}. ${props.keys}`}
-          style={`width:${layout.width}px;height:${height}px`}
-          onPointerMove={(event) => {
-            const cell = find(event);
-            if (!cell) return leave();
-            setAt(cell);
-            showHover(event, describe(...cell));
+        <CellCanvas
+          width={width > 0 ? layout.width : 0}
+          height={names.length * layout.row + 1}
+          rows={names.length}
+          columns={columns.length}
+          label={props.label}
+          draw={(pen) => draw(pen, props, layout)}
+          drawn={[names, scores]}
+          find={(x, y) => {
+            const column = Math.floor((x - layout.left) / layout.column);
+            const row = Math.floor(y / layout.row);
+            const inside = row >= 0 && row < names.length && column >= 0 && column < columns.length;
+            return inside ? [row, column] : null;
           }}
-          onPointerLeave={leave}
-          onBlur={leave}
-          onClick={(event) => {
-            const cell = find(event);
-            if (cell) onPick(...cell);
-          }}
-          onKeyDown={(event) => {
-            const next = movedIn(at, names.length, columns.length, event.key);
-            if (next) show(next);
-            else if (event.key === 'Enter' && at) onPick(...at);
-            else if (event.key === 'Escape') leave();
-            else return;
-            event.preventDefault();
-          }}
+          place={([row, column]) => [
+            layout.left + (column + 1) * layout.column,
+            (row + 1) * layout.row,
+          ]}
+          describe={props.describe}
+          onPick={props.onPick}
         />
       </div>
-      <span class="sr-only" aria-live="polite">
-        {said}
-      </span>
     </div>
   );
 }
@@ -144,8 +102,4 @@ function draw({ context, colour }: Pen, props: Props, layout: ReturnType<typeof 
   for (const y of outlierRows(scores)) {
     context.fillRect(left - 6, y * row, 4, Math.max(2, row - gap));
   }
-}
-
-function spoken({ title, rows }: HoverContent): string {
-  return [title, ...rows.map((each) => `${each.label} ${each.value}`)].join(', ');
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { deviationColours, deviationLevel, mapLayout, movedIn, outlierRows } from './rankMapLayout';
+import { movedIn } from './cells';
+import { deviationColours, deviationLevel, mapLayout, outlierRows } from './rankMapLayout';
 
 describe('the map of ranks', () => {
   it('gives 8 ranks room for figures and 1,024 a line each', () => {

@@ -5,7 +5,7 @@ import { ramp } from '../lib/colour';
 export const FULL = 8;
 const STEPS = 16;
 /** From here on a rank stands out; the backend's suspects begin at the same distance. */
-const OUTLIER = 4;
+export const OUTLIER = 4;
 
 export interface MapLayout {
   left: number;
@@ -50,27 +50,4 @@ export function outlierRows(scores: readonly (readonly (number | null)[])[]): nu
   return scores.flatMap((line, row) =>
     line.some((score) => score !== null && Math.abs(score) >= OUTLIER) ? [row] : [],
   );
-}
-
-/** Another cell by an arrow key; null for other keys. */
-export function movedIn(
-  at: readonly [number, number] | null,
-  rows: number,
-  columns: number,
-  key: string,
-): [number, number] | null {
-  const [row, column] = at ?? [0, 0];
-  const clamp = (value: number, most: number) => Math.min(most - 1, Math.max(0, value));
-  switch (key) {
-    case 'ArrowRight':
-      return [row, clamp(column + (at ? 1 : 0), columns)];
-    case 'ArrowLeft':
-      return [row, clamp(column - 1, columns)];
-    case 'ArrowDown':
-      return [clamp(row + (at ? 1 : 0), rows), column];
-    case 'ArrowUp':
-      return [clamp(row - 1, rows), column];
-    default:
-      return null;
-  }
 }

@@ -14,8 +14,8 @@ export const VIEW_KEYS = [
   ...(['component', 'show', 'at', 'start', 'end'] as const),
   // Communication: which operations the matrix sums up, and whether with its diagonal
   ...(['key', 'local'] as const),
-  // … and what its links can carry; Ranks: how the job is cut, what is shown step by step
-  ...(['peak', 'shape', 'measure'] as const),
+  // … and what its links can carry; Ranks: how the job is cut, what is shown step by step, as what
+  ...(['peak', 'shape', 'measure', 'form'] as const),
   // Timeline: the span on screen, what is selected and looked for, how slices are coloured
   ...([
     'w',

@@ -19,6 +19,7 @@ const rank: CommunicationRank = {
   wait_ratio: 0.6,
   synchronization_ratio: 0.5,
   size_bytes: 1,
+  not_overlapped_ns: 60,
   links: [],
 };
 

@@ -54,9 +54,7 @@ export function RanksPage() {
           read={meta.state !== 'ingesting'}
         />
       )}
-      {data.grid.measures.some((each) => each.scores.some((score) => score !== null)) && (
-        <Deviation grid={data.grid} />
-      )}
+      {data.grid.ranks.length > 1 && <Deviation grid={data.grid} />}
       <DataTable<RanksReply>
         view="ranks"
         tableOf={tableOf}
