@@ -370,6 +370,34 @@ def cache_clear(cache: CacheOption = None) -> None:
     print(f"Removed {Cache(cache).clear() / 2**20:.1f} MiB.")
 
 
+@cache_app.command("prune")
+def cache_prune(
+    store: Annotated[str, typer.Argument(metavar="DIR_OR_URL", help="A store of tb-npu ingest.")],
+    older_than: Annotated[
+        float,
+        typer.Option(min=0, metavar="HOURS", help="Only what was written so many hours ago: younger "
+                     "entries may be of an ingest that is still running."),
+    ] = 24.0,
+    dry_run: Annotated[bool, typer.Option(help="Tell only.")] = False,
+) -> None:  # fmt: skip
+    """Delete what no capture of a shared store needs any more.
+
+    Each version of the plugin and each change of a file leaves entries behind; a cache of this machine
+    trims itself.
+    """
+    from tb_npu_plugin.backend.prune_store import unused
+    from tb_npu_plugin.backend.shared_store import open_store
+
+    place = open_store(store)
+    entries = unused(place, older_than)
+    if not dry_run:
+        for entry in entries:
+            place.remove(entry)
+    size = sum(e.bytes for e in entries)
+    word = "Would remove" if dry_run else "Removed"
+    print(f"{word} {len(entries)} entries, {size / 2**20:.1f} MiB.")
+
+
 def main(args: list[str] | None = None) -> Any:
     """Entry point of the console script."""
     from tb_npu_plugin.backend.errors import RequestError

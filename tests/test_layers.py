@@ -23,7 +23,7 @@ LAYERS = [
     ("discovery", "capture_notes", "capture", "recordings"),
     ("cache", "shared_store", "ingest", "worker", "process", "pool"),
     ("settings", "file_state", "description", "answers", "folds"),
-    ("stored", "ingest_capture"),
+    ("stored", "ingest_capture", "prune_store"),
     ("executors", "ingest_many"),
     ("store",),
     ("ranges", "selection", "filters", "tables", "listed"),

@@ -163,6 +163,12 @@ class Cache:
         self._empty_trash()
         return total
 
+    def remove(self, capture_id: str, fingerprint: str) -> None:
+        """Remove one entry, and its lock."""
+        self._remove(self.entry(capture_id, fingerprint))
+        with suppress(OSError):
+            (self.root / "locks" / f"{capture_id}-{fingerprint}.lock").unlink()
+
     def _remove(self, directory: Path) -> None:
         """Take a directory away at once: who is writing to it or reading it finds all or nothing,
         never a part of its files."""

@@ -15,9 +15,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,6 +34,16 @@ from tb_npu_plugin.backend.errors import RequestError
 VERSION = 1
 EXTRA = "pip install 'tb-npu-plugin[cluster]'"
 _DONE = "done.json"
+
+
+@dataclass(frozen=True)
+class StoredEntry:
+    """``written``: seconds since the epoch, of the newest of its files."""
+
+    capture_id: str
+    fingerprint: str
+    bytes: int
+    written: float
 
 
 class SharedStore(Protocol):
@@ -61,6 +74,12 @@ class SharedStore(Protocol):
 
     def publish(self, cache: Cache, capture_id: str, fingerprint: str) -> int:
         """Bring a cache's entry into the store; returns the bytes of it that were written."""
+
+    def entries(self) -> Iterator[StoredEntry]:
+        """Every entry of a capture, complete or not."""
+
+    def remove(self, entry: StoredEntry) -> None:
+        """Take an entry away."""
 
 
 def open_store(place: str) -> SharedStore:
@@ -138,6 +157,17 @@ class Directory:
     def publish(self, cache: Cache, capture_id: str, fingerprint: str) -> int:
         return entry_bytes(cache.entry(capture_id, fingerprint))  # the store is that cache
 
+    def entries(self) -> Iterator[StoredEntry]:
+        for entry in (self.path / LAYOUT / "captures").glob("*/*"):
+            with suppress(OSError):
+                found = [f.stat() for f in entry.iterdir()]
+                written = max((s.st_mtime for s in found), default=entry.stat().st_mtime)
+                size = sum(s.st_size for s in found)
+                yield StoredEntry(entry.parent.name, entry.name, size, written)
+
+    def remove(self, entry: StoredEntry) -> None:
+        self.cache.remove(entry.capture_id, entry.fingerprint)
+
 
 class Remote:
     """A store behind a URL that fsspec opens."""
@@ -212,6 +242,23 @@ class Remote:
         self._fs.put_file(str(entry / _DONE), f"{target}/{_DONE}")
         return entry_bytes(entry)
 
+    def entries(self) -> Iterator[StoredEntry]:
+        root = f"{self._root}/{LAYOUT}/captures"
+        self._fs.invalidate_cache()
+        sizes: dict[tuple[str, str], int] = {}
+        newest: dict[tuple[str, str], float] = {}
+        for path, details in self._fs.find(root, detail=True).items():
+            capture_id, fingerprint, _ = str(path).rsplit("/", 3)[-3:]
+            key = capture_id, fingerprint
+            sizes[key] = sizes.get(key, 0) + int(details["size"] or 0)
+            newest[key] = max(newest.get(key, 0.0), _written(self._fs, str(path), details))
+        for (capture_id, fingerprint), size in sizes.items():
+            written = newest[capture_id, fingerprint]
+            yield StoredEntry(capture_id, fingerprint, size, written)
+
+    def remove(self, entry: StoredEntry) -> None:
+        self._fs.rm(self._entry(entry.capture_id, entry.fingerprint), recursive=True)
+
 
 def fetch(place: str, cache: Cache, capture_id: str, fingerprint: str) -> Ingested:
     """Copy an entry of a store into ``cache``, unless it is there; returns what it holds.
@@ -237,6 +284,19 @@ def fetch(place: str, cache: Cache, capture_id: str, fingerprint: str) -> Ingest
     if done is None:
         raise FileNotFoundError(f"{place} is not complete")
     return done
+
+
+def _written(fs: Any, path: str, details: dict[str, Any]) -> float:
+    """When a file was written; now where its store does not tell, so that nothing takes it for old."""
+    for key in ("LastModified", "mtime", "last_modified", "updated", "created"):
+        value = details.get(key)
+        if isinstance(value, datetime):
+            return value.timestamp()
+        if isinstance(value, int | float):
+            return float(value)
+    with suppress(Exception):  # whatever the package of the protocol raises
+        return float(fs.modified(path).timestamp())
+    return time.time()
 
 
 def _complete(names: list[str], place: str) -> None:
