@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -41,6 +42,8 @@ from tb_npu_plugin.reports import (
 from tb_npu_plugin.trace_reports import call_rows, print_calls, print_tracks, track_rows
 
 MAX_CELL = 44
+#: Between two columns.
+GAP = 2
 #: Control and bidirectional characters: a name must not move the cursor or turn text around.
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _RIGHT = ("duration", "time", "bytes", "ratio", "rate", "int", "number", "frequency")
@@ -234,11 +237,13 @@ def _table(table: results.Table, out: Console, sel: Selected) -> None:
         return
     count = len(table.values[shown[0].key])
     cells = {c.key: [cell(c.kind, v) for v in table.values[c.key]] for c in shown}
-    fitting = _fitting(shown, cells, out.width)
+    # A program that reads the table finds its heading in one line.
+    labels = {c.key: _heading(c, cells) if out.is_terminal else c.label for c in shown}
+    fitting = _fitting(shown, labels, cells, out.width)
     grid = RichTable(box=None, header_style="bold", pad_edge=False)
     for column in fitting:
         right = column.kind in _RIGHT
-        grid.add_column(Text(column.label), justify="right" if right else "left",
+        grid.add_column(Text(labels[column.key]), justify="right" if right else "left",
                         overflow="ellipsis", no_wrap=True, max_width=MAX_CELL)  # fmt: skip
     for i in range(count):
         grid.add_row(*(Text(cells[c.key][i]) for c in fitting))
@@ -257,18 +262,26 @@ def _table(table: results.Table, out: Console, sel: Selected) -> None:
 
 
 def _fitting(
-    columns: list[results.Column], cells: dict[str, list[str]], width: int
+    columns: list[results.Column], labels: dict[str, str], cells: dict[str, list[str]], width: int
 ) -> list[results.Column]:
-    """The leading columns that fit the terminal; at least two."""
+    """The columns that fit the terminal without losing a character of a value; at least two."""
     kept: list[results.Column] = []
-    used = 0
+    used = -GAP
     for column in columns:
-        longest = max([cell_len(column.label), *(cell_len(c) for c in cells[column.key])])
-        used += min(longest, MAX_CELL) + 1
-        if used > width and len(kept) >= 2:
+        widths = (cell_len(line) for line in labels[column.key].split("\n"))
+        needed = GAP + min(MAX_CELL, max(*widths, *map(cell_len, cells[column.key]), 0))
+        if used + needed > width and len(kept) >= 2:
             continue
+        used += needed
         kept.append(column)
     return kept
+
+
+def _heading(column: results.Column, cells: dict[str, list[str]]) -> str:
+    """The label in as many lines as its values are narrow."""
+    widest = max([cell_len(c) for c in cells[column.key]], default=0)
+    words = max(cell_len(word) for word in column.label.split() or [""])
+    return textwrap.fill(column.label, max(widest, words, 1), break_on_hyphens=False)
 
 
 def cell(kind: str, value: Any) -> str:
@@ -287,6 +300,8 @@ def cell(kind: str, value: Any) -> str:
             size /= 1024
     if kind == "rate":
         return f"{value / 1e9:.2f} GB/s"
+    if kind == "frequency":
+        return f"{value:,.0f} MHz"
     if kind == "int" and isinstance(value, int):
         return f"{value:,}"
     if kind == "number" and isinstance(value, float):

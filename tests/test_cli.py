@@ -6,17 +6,25 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
+from rich.console import Console
 from small_captures import KERNEL_HEADER, KERNELS, STEPS, info, write_capture
 
 from tb_npu_plugin import __version__
+from tb_npu_plugin.backend.i18n import Lang
+from tb_npu_plugin.backend.tables import TableRequest
+from tb_npu_plugin.backend.views.ranks import ranks
 from tb_npu_plugin.backend.views.registry import VIEWS
 from tb_npu_plugin.cli import main
+from tb_npu_plugin.frames import load
+from tb_npu_plugin.terminal import show_view
 
 Run = Callable[..., "Result"]
 
@@ -288,3 +296,26 @@ def test_a_cache_of_ones_own(run: Run, job: Path, tmp_path: Path) -> None:
     assert run("show", "step", job, "--cache", tmp_path / "mine").code == 0
     assert list((tmp_path / "mine").rglob("done.json"))
     assert "2 files read" in run("cache", "info", "--cache", tmp_path / "mine").out
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 100, 133, 200])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_value_is_cut_on_a_narrow_terminal(
+    job: Path, kept: Path, width: int, lang: Lang
+) -> None:
+    """Columns that do not fit are left out as wholes, and named."""
+    out = Console(width=width, force_terminal=True, no_color=True, file=io.StringIO())
+    with load(job, cache=kept) as captures:
+        show_view(captures, "ranks", {"lang": lang}, TableRequest(), "table", out)
+        table = ranks(captures.select(lang=lang), TableRequest()).table
+    assert isinstance(out.file, io.StringIO)
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", out.file.getvalue()).splitlines()
+    rows = [line for line in lines if re.match(r"\d+ {2,}\d", line)]
+    assert len(rows) == table.total
+    assert not any("…" in line for line in rows)
+    assert all(cell_len(line) <= width for line in rows)
+    shown = [c for c in table.columns if c.shown]
+    assert len(rows[0].split("  ")) >= 2
+    left_out = "not shown for lack of width" if lang == "en" else "宽度不足，未显示"
+    cells = [len(re.findall(r"\S+(?: \S+)*", row)) for row in rows]
+    assert (cells[0] == len(shown)) != any(left_out in line for line in lines)
