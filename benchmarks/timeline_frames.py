@@ -2,6 +2,7 @@
 
     python benchmarks/timeline_frames.py
     python benchmarks/timeline_frames.py --kernels 60000 --size 2560x1440
+    python benchmarks/timeline_frames.py --spans 100000     so many spans on screen, each drawn alone
 
 A trace is generated and served by TensorBoard on 127.0.0.1. Keys are held and the wheel is turned;
 told are the time from frame to frame, what of it the page's own code took, how long a redraw of all
@@ -114,6 +115,7 @@ class Recorded:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernels", type=int, default=20_000, help="of all steps together")
+    parser.add_argument("--spans", type=int, help="a trace of so many slices a pixel or wider instead")
     parser.add_argument("--logdir", type=Path, help="an existing capture instead")
     parser.add_argument("--size", default="1920x1080", help="of the window")
     parser.add_argument("--seconds", type=float, default=3.0, help="for which a key is held")
@@ -124,7 +126,9 @@ def main() -> int:
         return 1
     with tempfile.TemporaryDirectory(prefix="timeline-frames-") as scratch:
         logdir = options.logdir or Path(scratch) / "logs"
-        if not options.logdir:
+        if options.spans:
+            _spread(logdir, options.spans)
+        elif not options.logdir:
             _generate(logdir, options.kernels)
         with tensorboard(logdir, Path(scratch) / "cache") as server:
             server.wait(_is_read)
@@ -138,6 +142,22 @@ def _generate(logdir: Path, kernels: int) -> None:
 
     write_sample(logdir, ranks=1, steps=STEPS, kernels_per_step=kernels // STEPS,
                  files=("trace_view.json",))  # fmt: skip
+
+
+def _spread(logdir: Path, spans: int) -> None:
+    """Slices side by side on as many threads as are on screen together when rows are compact."""
+    from tb_npu_plugin.backend.discovery import OUTPUT
+
+    threads = 100
+    events = [
+        {"ph": "X", "pid": 1, "tid": t, "name": f"slice {i % 7}", "ts": f"{1000 + i * 10 + t}.000",
+         "dur": 7}
+        for t in range(threads)
+        for i in range(spans // threads)
+    ]  # fmt: skip
+    output = logdir / "spans_ascend_pt" / OUTPUT
+    output.mkdir(parents=True)
+    (output / "trace_view.json").write_text(json.dumps(events))
 
 
 def _is_read(server: Server) -> bool:

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import css from '../../styles/tokens.css?raw';
-import { contrast } from '../../testing.contrast';
-import { conceptOf, HUES, LEVELS, levelOf, paletteFor } from './palette';
+import { apart, contrast } from '../../testing.contrast';
+import { conceptOf, HUES, hueOfKey, LEVELS, levelOf, paletteFor } from './palette';
 
 function tokens(selector: string): (name: string) => string {
   const block = css.slice(css.indexOf(selector)).split('}')[0] ?? '';
@@ -20,6 +20,18 @@ describe.each([
   it('has a colour per hue and level', () => {
     expect(palette.fills).toHaveLength(HUES * LEVELS);
     expect(new Set(palette.fills).size).toBeGreaterThan(HUES * LEVELS * 0.95);
+  });
+
+  it('tells seven categories apart, the pipes of a core, by whoever looks', () => {
+    const shown = [0, 1, 2, 3, 4, 5, 6].map(
+      (key) => palette.fills[hueOfKey(key) * LEVELS + LEVELS - 1] ?? '',
+    );
+    for (const [at, colour] of shown.entries()) {
+      for (const other of shown.slice(at + 1)) {
+        expect(apart(colour, other), `${colour} ${other}`).toBeGreaterThan(12);
+        expect(apart(colour, other, true), `${colour} ${other}`).toBeGreaterThan(8);
+      }
+    }
   });
 
   it('can be written on', () => {

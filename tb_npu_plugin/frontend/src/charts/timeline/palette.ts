@@ -135,8 +135,15 @@ export function stacked<T extends { label: string }>(tracks: readonly T[]): T[] 
   return [...tracks].sort((a, b) => order(a) - order(b));
 }
 
+/** Hues from one that is farthest from all before it to the next, in both themes and for those who do
+ * not see red from green: categories are few, and stand side by side. */
+const APART = [
+  ...[18, 5, 15, 12, 16, 10, 11, 17, 8, 21, 23, 6],
+  ...[2, 3, 9, 13, 1, 0, 22, 14, 19, 20, 4, 7],
+];
+
 /** The colour of the n-th of several categories. */
-export const hueOfKey = (key: number) => (key * 7) % HUES;
+export const hueOfKey = (key: number) => APART[key % HUES] ?? 0;
 
 /** The colour of the n-th of `of` classes that have an order. */
 export const scaleAt = (palette: Palette, key: number, of: number): string =>
