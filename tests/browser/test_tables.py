@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
+from small_captures import KERNEL_HEADER, info, write_capture
 
-from .conftest import Tab, get_json
+from .conftest import Tab, get_json, tensorboard, wait_until_read
 from .page import cells, expect_rows, figures, filter_box, grid, head, row_count, rows
 
 Make = Callable[..., Tab]
@@ -181,3 +182,29 @@ def test_source_is_named_and_can_be_changed(tab_at: Make, job_url: str) -> None:
     expect(source).to_contain_text("trace_view.json")
     expect(rows(grid(frame, "Step time")).first).to_be_visible()
     assert tab.state("source") == "trace"
+
+
+CUT = """
+() => [...document.querySelectorAll('.grid .cell.figure')]
+  .filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.innerText)
+"""
+
+
+def test_no_figure_is_cut(tab_at: Make, tmp_path: Path) -> None:
+    """Names may end in dots, figures and their units never. Here they are as many characters in units of
+    three widths, below short heads."""
+    rows = "".join(
+        f"1,k{i},T{i},AI_CORE,{1000 + i * 10_000_000},{dur},0,8,2\n"
+        for i, dur in enumerate(("0.001", "8880", "3330000", "5.55"))
+    )
+    write_capture(tmp_path / "runs" / "cap", info(0), kernel_details=f"{KERNEL_HEADER}\n{rows}")
+    with tensorboard(tmp_path / "runs", tmp_path / "cache") as url:
+        wait_until_read(url)
+        tab = tab_at(url)
+        for group in ("type", ""):
+            frame = tab.open(view="kernel", group=group)
+            expect_rows(grid(frame, "Kernels"), 4)
+            expect(grid(frame, "Kernels")).to_contain_text("8.88 ms")
+            content = tab.page.locator("iframe").element_handle().content_frame()
+            assert content is not None
+            assert content.evaluate(CUT) == []

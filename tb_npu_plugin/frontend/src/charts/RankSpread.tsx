@@ -143,14 +143,18 @@ function nameRanks(
     .filter(({ score }) => score >= OUTLIER)
     .sort((a, b) => b.score - a.score);
   if (far.length > NAMED) return;
+  const taken: [number, number][] = [];
   for (const { dot } of far) {
     const name = names[dot.row] ?? '';
     const right = (strip.scores[dot.row] ?? 0) > 0;
     // Towards the middle, where there is room; the axis does not run through it.
     const at = left + dot.x + (right ? -8 : 8);
     const wide = context.measureText(name).width + 4;
+    const [from, to] = right ? [at - wide, at + 2] : [at - 2, at + wide];
+    if (taken.some(([start, end]) => from < end && to > start)) continue;
+    taken.push([from, to]);
     context.fillStyle = colour('panel');
-    context.fillRect(right ? at - wide : at - 2, middle - 7, wide + 2, 14);
+    context.fillRect(from, middle - 7, to - from, 14);
     context.fillStyle = colour('ink');
     context.textAlign = right ? 'right' : 'left';
     context.fillText(name, at, middle + dot.y);

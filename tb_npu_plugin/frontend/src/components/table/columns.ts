@@ -89,7 +89,7 @@ export function viewColumn(
   };
   const unit = scale?.unit.name ?? '';
   const figure = FIGURES.has(column.kind);
-  const content = contentWidth(column, unit, values, text);
+  const content = contentWidth(column, scale ? undefined : measure, values, text);
   return {
     column,
     unit,
@@ -187,16 +187,17 @@ const WIDTHS: Partial<Record<Column['kind'], [least: number, most: number]>> = {
   ratio: [92, 140],
 };
 
+/** `measure`: of figures that have a unit each. */
 function contentWidth(
   column: Column,
-  unit: string,
+  measure: Measure | undefined,
   values: readonly unknown[],
   text: (value: unknown) => string,
 ): number {
   const [least, most] = WIDTHS[column.kind] ?? [48, 220];
   const tag = column.kind === 'core' ? 12 : 0;
-  // With a unit of its own each, the figures between the samples may be a digit longer.
-  const mixed = MEASURES[column.kind] && unit === '' ? ['888 ms'] : [];
+  // Figures between the samples may have more digits, and a wider unit.
+  const mixed = measure?.units.map((unit) => `8.88 ${unit.name}`) ?? [];
   const content = longestWidth([...values.map(text), ...mixed]) + PADDING + tag;
   return Math.min(Math.max(content, least), most);
 }

@@ -19,17 +19,16 @@ export function textWidth(text: string): number {
   return Math.ceil(drawn ? drawn.measureText(text).width : columnsOf(text) * ADVANCE);
 }
 
-/** The longest of many, measured once: characters are counted first. */
+/** Texts with as many characters may differ by some pixels: so many of the longest are measured. */
+const MEASURED = 40;
+
+/** The longest of many; characters are counted first, because measuring is slow. */
 export function longestWidth(texts: Iterable<string>): number {
-  let longest = '';
-  let most = 0;
+  const columns = new Map<string, number>();
   for (const text of texts) {
     const short = text.length > 100 ? text.slice(0, 100) : text;
-    const columns = columnsOf(short);
-    if (columns > most) {
-      most = columns;
-      longest = short;
-    }
+    if (!columns.has(short)) columns.set(short, columnsOf(short));
   }
-  return textWidth(longest);
+  const longest = [...columns].sort((a, b) => b[1] - a[1]).slice(0, MEASURED);
+  return Math.max(0, ...longest.map(([text]) => textWidth(text)));
 }
