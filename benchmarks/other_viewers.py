@@ -35,7 +35,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import os
 import shutil
 import sys
 import tempfile
@@ -52,8 +51,8 @@ from viewing import Bounds, Seen, joined, see
 PAGE = "#npu_profiler&p.npu_profiler.lang=en&p.npu_profiler.view=timeline"
 #: What is told of a viewer, below each other.
 HEADER = (
-    f"{'':28} {'first':>8} {'every-':>8} {'zoom to':>8} {'browser':>8} {'server':>8}  slices\n"
-    f"{'':28} {'picture':>8} {'thing':>8} {'picture':>8} {'peak':>8} {'peak':>8}  held"
+    f"{'':28} {'first':>8} {'every-':>8} {'zoom to':>8} {'browser':>8} {'server':>8} {'slices':>10} {'load':>5}\n"
+    f"{'':28} {'picture':>8} {'thing':>8} {'picture':>8} {'peak':>8} {'peak':>8} {'held':>10} {'then':>5}"
 )
 
 
@@ -124,7 +123,7 @@ def _print(name: str, seen: Seen) -> None:
 
     held = "?" if seen.slices is None else f"{seen.slices:,}"
     print(f"{name:28} {seconds(seen.first)} {seconds(seen.everything)} {seconds(seen.reacted)} "
-          f"{memory(seen.browser)} {memory(seen.server)}  {held:>10}  {seen.note}", flush=True)  # fmt: skip
+          f"{memory(seen.browser)} {memory(seen.server)} {held:>10} {seen.load:5.1f}  {seen.note}", flush=True)  # fmt: skip
 
 
 def main() -> int:
@@ -148,7 +147,6 @@ def main() -> int:
         with serve(site) as url:
             for size in options.mb.split(","):
                 _compare(float(size), work / size, site, url, missing, bounds)
-    print(f"load of the machine {os.getloadavg()[0]:.1f}")
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import os
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ class Seen:
     browser: int = 0
     server: int = 0
     slices: int | None = None
+    load: float = 0.0
     note: str = ""
 
 
@@ -60,7 +62,7 @@ async def see(
     name: str,
 ) -> Seen:
     """``start`` gives when the clock started (in seconds since the epoch) and the address."""
-    seen = Seen()
+    seen = Seen(load=os.getloadavg()[0])
     async with browser(bounds.chromium) as watched:
         began, url = await start()
         opening = asyncio.ensure_future(

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import planted
 import pytest
 
 from tb_npu_plugin.backend import results
@@ -55,7 +56,31 @@ def test_the_real_text_job_names_the_last_of_those_present(level1: Captures) -> 
     assert first["last"][0] == "Rank 1"
     assert first["spread_ns"][0] == 1736408883737849250 - 1736408883732241500
     assert first["most_ns"][0] == pytest.approx(5615692.0, abs=1)
+    # The clocks are 8 us apart; without that the last comes as late as the other one waits.
+    spread = of_collectives(level1, "aligned_spread_ns")
+    assert spread["hcom_allReduce__586_0_1"] == pytest.approx(5615692.0, abs=1000)
+    assert spread["hcom_allReduce__586_2_1"] < 300
     assert "of 8" in view.note
+
+
+def of_collectives(captures: Captures, key: str) -> dict[str, Any]:
+    request = TableRequest(group="collective", limit=1000, columns=("name", key))
+    values = ranks(captures.select(), request).table.values
+    return dict(zip(values["name"], values[key], strict=True))
+
+
+def test_a_clock_that_is_ahead_is_taken_away(tmp_path: Path, opened: Opener) -> None:
+    """2 ms on one of the ranks: its collectives seem to be spread by that, and are not."""
+    planted.clock_offset(tmp_path / "job", 1)
+    captures = opened(tmp_path / "job")
+    clocks = ranks(captures.select(), TableRequest(columns=("rank", "clock_ns"))).table.values
+    assert clocks["clock_ns"] == pytest.approx([0] * 5 + [2e6] + [0] * 2, abs=100)
+    seen, aligned, waited = (
+        of_collectives(captures, key) for key in ("spread_ns", "aligned_spread_ns", "most_ns")
+    )
+    assert sum(spread > 1_900_000 for spread in seen.values()) > 100
+    # The first to come waits for the last: that tells the same without any clock.
+    assert list(aligned.values()) == pytest.approx(list(waited.values()), abs=2000)
 
 
 def test_the_real_database_job_blames_nobody_present(shared: Path, opened: Opener) -> None:

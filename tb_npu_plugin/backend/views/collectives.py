@@ -242,7 +242,8 @@ def collectives_sql(matched: str) -> str:
     transfer). The last to arrive hardly synchronises: ``last_part`` is it, or NULL where nobody waits
     or all do; then the last is not among them (``absent``). ``cost_ns``: what the others waited beyond
     the last. ``passed_ns``: how much longer the last was held up by communication in other groups
-    than the one that waited longest. ``origin_part``: the last, where that does not explain it.
+    than the one that waited longest. ``lasts_ns``: from the first start to the median end.
+    ``origin_part``: the last, where that does not explain it.
     """
     least, most = "min(synchronization_ns)", "max(synchronization_ns)"
     here = f"{most} > {least} AND {least} <= greatest({ABSENT_NS}, {ABSENT_RATIO} * {most})"
@@ -263,6 +264,8 @@ def collectives_sql(matched: str) -> str:
         "median(transit_ns) AS transit_ns, max(elapse_ns) AS elapse_ns, "
         "min(elapse_ns) AS least_elapse_ns, max(size_bytes) AS size_bytes, "
         "max(size_bytes) / nullif(avg(size_bytes), 0) AS skew, arg_max(capture, size_bytes) AS largest, "
-        "median(start_ns + elapse_ns) AS end_ns "
-        f"FROM {matched} GROUP BY group_id, k HAVING count(*) > 1)"
+        # From the first start on: a double holds epoch times only to 250 ns.
+        "median(start_ns - first_ns + elapse_ns) AS lasts_ns "
+        "FROM (SELECT *, min(start_ns) OVER (PARTITION BY group_id, k) AS first_ns "
+        f"FROM {matched}) GROUP BY group_id, k HAVING count(*) > 1)"
     )

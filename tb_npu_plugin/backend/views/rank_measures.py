@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from tb_npu_plugin.backend.results import Kind
 from tb_npu_plugin.backend.schema import STEPS
 from tb_npu_plugin.backend.selection import Selected
+from tb_npu_plugin.backend.views.clocks import clocks_source
 from tb_npu_plugin.backend.views.collectives import collectives_source, matched_source
 from tb_npu_plugin.backend.views.memory_sources import source as memory_source
 from tb_npu_plugin.backend.views.parallel_groups import stages
@@ -159,25 +160,20 @@ def _blame(sel: Selected, found: Measures) -> None:
 
 
 def _clocks(sel: Selected, found: Measures) -> None:
-    matched, collectives = matched_source(sel), collectives_source(sel)
-    if matched is None or collectives is None:
+    clocks = clocks_source(sel)
+    if clocks is None:
         return
-    rows = _by_part(
-        sel,
-        "SELECT m.part, median(m.start_ns + m.elapse_ns - c.end_ns), "
-        "mad(m.start_ns + m.elapse_ns - c.end_ns) "
-        f"FROM {matched} m JOIN {collectives} c USING (group_id, k) GROUP BY m.part",
-    )
+    rows = _by_part(sel, f"SELECT part, clock_ns, clock_error_ns FROM {clocks}")
     w = sel.word
     found.add(Measure(
         "clock_ns", "duration", w("Clock", "时钟偏差"),
-        w("How much later its collectives end than those of the median rank: ends coincide, so this "
-          "is the offset of its clock", "集合通信结束时刻相对中位数卡的偏差：同一集合通信应同时结束，"
-          "故为时钟偏差"), _column(sel, rows, 0), shown=False,
+        w("How far its clock is ahead of the median rank's: ranks leave a collective together, and each is "
+          "compared with all that it shares groups with",
+          "时钟比中位数卡快多少：各卡同时离开同一集合通信，并综合其所在的全部通信域求得"), _column(sel, rows, 0), shown=False,
     ))  # fmt: skip
     found.add(Measure(
         "clock_error_ns", "duration", w("Clock ±", "时钟偏差 ±"),
-        w("Median absolute deviation of that", "上述偏差的中位数绝对偏差"),
+        w("Median of what its collectives end off from that", "其各集合通信结束时刻与该偏差之差的中位数"),
         _column(sel, rows, 1), shown=False,
     ))  # fmt: skip
 

@@ -9,6 +9,7 @@ from tb_npu_plugin.backend.schema.fields import DType
 from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.tables import Col, Query
 from tb_npu_plugin.backend.views import rank_differences, rank_groups
+from tb_npu_plugin.backend.views.clocks import aligned_source
 from tb_npu_plugin.backend.views.collectives import collectives_source
 from tb_npu_plugin.backend.views.communication_operations import has_overlap
 from tb_npu_plugin.backend.views.pipeline_pairs import has_pairs
@@ -100,6 +101,7 @@ def collectives_table(sel: Selected) -> Query | None:
     collectives = collectives_source(sel)
     if collectives is None:
         return None
+    source = aligned_source(sel) or f"(SELECT *, NULL AS aligned_spread_ns FROM {collectives})"
     row = sel.row(f"SELECT min(start_ns) FROM {collectives}")
     w = sel.word
 
@@ -119,6 +121,9 @@ def collectives_table(sel: Selected) -> Query | None:
         c("spread_ns", "duration", "Arrival spread", "到达时间差",
           "From the first rank's start to the last one's, by their clocks",
           "首个与最后一个卡开始时刻之差（按各卡时钟）"),
+        c("aligned_spread_ns", "duration", "Spread, clocks aligned", "到达时间差（时钟已对齐）",
+          "The same with the offsets of the ranks' clocks taken away (see Clock of the ranks)",
+          "扣除各卡时钟偏差后的到达时间差（见多卡的“时钟偏差”列）", shown=False),
         c("last", "text", "Last to join", "最后到达",
           "The rank that synchronises least; empty where all wait, so that the last is not here",
           "同步时间最短的卡；若所有卡都在等待则为空，即最后到达者不在其中"),
@@ -143,5 +148,5 @@ def collectives_table(sel: Selected) -> Query | None:
         c("largest", "text", "Largest on", "数据量最大的卡", shown=False),
     ]  # fmt: skip
     base = int(row[0]) if row and row[0] is not None else None
-    return Query(collectives, columns, "name", "cost_ns:desc", [], "collective",
+    return Query(source, columns, "name", "cost_ns:desc", [], "collective",
                  groups_of(sel), base)  # fmt: skip

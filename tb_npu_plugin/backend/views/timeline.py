@@ -18,7 +18,7 @@ from tb_npu_plugin.backend.timeline.files import (
 from tb_npu_plugin.backend.timeline.files import TABLES as TABLES
 from tb_npu_plugin.backend.timeline.kernel_colours import PIPE, has_pipes
 from tb_npu_plugin.backend.timeline.steps import steps_of
-from tb_npu_plugin.backend.views.collectives import matched_source
+from tb_npu_plugin.backend.views.clocks import clocks_source
 
 
 def timeline(sel: Selected) -> results.Timeline:
@@ -149,19 +149,7 @@ def _by_step(files: list[TraceFile], parts: int) -> list[int | None]:
 
 def _by_collective(sel: Selected, parts: int) -> list[int | None]:
     """Shifts after which matched collectives end together, in the median: ranks leave one together."""
-    matched = matched_source(sel)
-    if matched is None:
-        return []
-    rows = sel.query(
-        lambda cur: cur.execute(
-            "SELECT part, median(middle - ends) FROM (SELECT part, ends, "
-            "median(ends) OVER (PARTITION BY group_id, k) AS middle, "
-            "count(*) OVER (PARTITION BY group_id, k) AS n FROM ("
-            # A double holds epoch times only to 250 ns.
-            "SELECT *, start_ns - min(start_ns) OVER () + elapse_ns AS ends "
-            f"FROM {matched})) "
-            "WHERE n > 1 AND ends IS NOT NULL GROUP BY part"
-        ).fetchall()
-    )
-    found = {int(part): round(shift) for part, shift in rows if shift is not None}
+    clocks = clocks_source(sel)
+    rows = sel.rows(f"SELECT part, clock_ns FROM {clocks}") if clocks else []
+    found = {int(part): -round(clock) for part, clock in rows if clock is not None}
     return [found.get(p) for p in range(parts)] if len(found) > 1 else []
