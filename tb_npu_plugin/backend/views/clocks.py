@@ -93,9 +93,8 @@ def solve(ranks: Ints, groups: Ints, late: Floats, weights: Floats) -> tuple[Flo
     """
 
     def against_groups(values: Floats) -> Floats:
-        found: Floats = np.bincount(
-            ranks, weights * (values - _mean(groups, values, weights)[groups])
-        )
+        far = values - _mean(groups, values, weights)[groups]
+        found: Floats = np.bincount(ranks, weights * far).astype(np.float64)
         return found
 
     scale = np.bincount(ranks, weights)

@@ -169,7 +169,8 @@ def _clocks(sel: Selected, found: Measures) -> None:
         "clock_ns", "duration", w("Clock", "时钟偏差"),
         w("How far its clock is ahead of the median rank's: ranks leave a collective together, and each is "
           "compared with all that it shares groups with",
-          "时钟比中位数卡快多少：各卡同时离开同一集合通信，并综合其所在的全部通信域求得"), _column(sel, rows, 0), shown=False,
+          "时钟比中位数卡快多少：各卡同时离开同一集合通信，并综合其所在的全部通信域求得"),
+        _column(sel, rows, 0), shown=False,
     ))  # fmt: skip
     found.add(Measure(
         "clock_error_ns", "duration", w("Clock ±", "时钟偏差 ±"),
