@@ -232,7 +232,7 @@ def _table(table: results.Table, out: Console, sel: Selected) -> None:
     shown = [c for c in table.columns if c.key in table.values]
     if not shown:
         out.print(
-            sel.word("Nothing to show here; see the findings.", "没有可显示的内容，见数据质量。")
+            sel.word("Nothing to show here; see the findings.", "没有可显示的内容，见“数据质量”。")
         )
         return
     count = len(table.values[shown[0].key])

@@ -60,7 +60,7 @@ def _cells(
         "queued": sel.word("queued", "排队中"),
         "running": sel.word("reading", "读取中"),
         "ready": sel.word("read", "已读取"),
-        "failed": sel.word("not readable, see Health", "无法读取，见“健康”"),
+        "failed": sel.word("not readable, see Health", "无法读取，见“数据质量”"),
     }
     for capture in sel.captures:
         states = {s.source.rel: s for s in sel.store.files(capture.capture_id) if not s.origin}

@@ -54,7 +54,7 @@ def file_query(sel: Selected, name: str) -> Query | None:
         if all(s.state == "failed" for s in sel.asked):
             raise RequestError(409, "unreadable-file", sel.word(
                 f"{name} cannot be read.", f"{name} 无法读取。"),
-                sel.word("Health says why.", "原因见“健康”。"))  # fmt: skip
+                sel.word("Health says why.", "原因见“数据质量”。"))  # fmt: skip
         return None
     sel.provenance[ROWS] = ", ".join(sorted({s.source.name for _, s in there}))
     return _query(sel, there)

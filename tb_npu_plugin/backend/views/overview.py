@@ -84,7 +84,7 @@ def _headline(
         if state == "ingesting":
             return w("Reading the step times …", "正在读取 Step 时间……")
         return w("The split of the step is unknown: see the findings.",
-                 "无法得知 Step 时间的划分：见数据健康。")  # fmt: skip
+                 "无法得知 Step 时间的划分：见“数据质量”。")  # fmt: skip
     parts = {
         "communication": longest.communication_not_overlapped_ns,
         "computing": longest.computing_only_ns,
