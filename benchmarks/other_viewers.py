@@ -28,7 +28,9 @@ What is told, of all in the same way, from the frames that Chromium's compositor
   the processes that read for it.
 
 A viewer that fails (an error, a crash, nothing to see in time) is a row that says so. *slices*: of
-those in the file, how many the viewer says it holds. Speedscope does not say; it draws one thread.
+those in the file, how many the viewer says it holds; speedscope, which draws one thread at a time,
+does not say. *load*: that of the machine when the viewer was opened. Other work slows them all, and
+most of all what reads for our timeline, which gives way to others (niceness 10).
 """
 
 from __future__ import annotations
@@ -39,7 +41,9 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -50,10 +54,11 @@ from viewing import Bounds, Seen, joined, see
 
 PAGE = "#npu_profiler&p.npu_profiler.lang=en&p.npu_profiler.view=timeline"
 #: What is told of a viewer, below each other.
-HEADER = (
-    f"{'':28} {'first':>8} {'every-':>8} {'zoom to':>8} {'browser':>8} {'server':>8} {'slices':>10} {'load':>5}\n"
-    f"{'':28} {'picture':>8} {'thing':>8} {'picture':>8} {'peak':>8} {'peak':>8} {'held':>10} {'then':>5}"
-)
+COLUMNS = (
+    ("first", "picture"), ("every-", "thing"), ("zoom to", "picture"), ("browser", "peak"),
+    ("server", "peak"), ("slices", "held"), ("load", "then"),
+)  # fmt: skip
+WIDTHS = (8, 8, 8, 8, 8, 10, 5)
 
 
 def _ours(logdir: Path, cache: Path, bounds: Bounds, name: str, *, warm: bool) -> Seen:
@@ -85,6 +90,14 @@ def _ours(logdir: Path, cache: Path, bounds: Bounds, name: str, *, warm: bool) -
     return seen
 
 
+def _tried(run: Callable[[], Seen]) -> Seen:
+    """Whatever befalls one of them is told in its row; the others are measured all the same."""
+    try:
+        return run()
+    except Exception as error:
+        return Seen(note=f"FAILED: {error}".splitlines()[0][:120])
+
+
 def _slices(server: Server) -> int | None:
     """In all tracks, once the trace is read."""
     try:
@@ -103,6 +116,10 @@ def _other(viewer: Viewer, url: str, bounds: Bounds, name: str) -> Seen:
     return asyncio.run(see(viewer, start, bounds, name))
 
 
+def _missing(why: str, _: str) -> Seen:
+    return Seen(note=f"FAILED: {why}")
+
+
 def _generate(logdir: Path, mb: float) -> Path:
     from benchmarks.trace_ingest import STEP_BYTES
     from tb_npu_plugin.sample import write_sample
@@ -114,16 +131,22 @@ def _generate(logdir: Path, mb: float) -> Path:
     return path
 
 
+def _print_row(name: str, cells: Sequence[str], note: str = "") -> None:
+    line = " ".join(f"{cell:>{width}}" for cell, width in zip(cells, WIDTHS, strict=True))
+    print(f"{name:18} {line}  {note}".rstrip(), flush=True)
+
+
 def _print(name: str, seen: Seen) -> None:
     def seconds(value: float | None) -> str:
-        return f"{'-':>8}" if value is None else f"{value:6.2f} s"
+        return "-" if value is None else f"{value:.2f} s"
 
     def memory(value: int) -> str:
-        return f"{value / 1e6:5.0f} MB" if value else f"{'-':>8}"
+        return f"{value / 1e6:.0f} MB" if value else "-"
 
     held = "?" if seen.slices is None else f"{seen.slices:,}"
-    print(f"{name:28} {seconds(seen.first)} {seconds(seen.everything)} {seconds(seen.reacted)} "
-          f"{memory(seen.browser)} {memory(seen.server)} {held:>10} {seen.load:5.1f}  {seen.note}", flush=True)  # fmt: skip
+    times = [seconds(each) for each in (seen.first, seen.everything, seen.reacted)]
+    sizes = [memory(seen.browser), memory(seen.server)]
+    _print_row(name, [*times, *sizes, held, f"{seen.load:.1f}"], seen.note)
 
 
 def main() -> int:
@@ -156,19 +179,24 @@ def _compare(
     logdir, cache = work / "logs", work / "cache"
     path = _generate(logdir, mb)
     slices = path.read_bytes().count(b'"ph": "X"')
-    print(f"{path.stat().st_size / 1e6:,.0f} MB, {slices:,} slices\n{HEADER}")
+    print(f"{path.stat().st_size / 1e6:,.0f} MB, {slices:,} slices")
+    for line in (0, 1):
+        _print_row("", [column[line] for column in COLUMNS])
     (site / TRACE).unlink(missing_ok=True)
     (site / TRACE).symlink_to(path)
-    for warm in (False, True):
-        name = "ours, cache warm" if warm else "ours, cache empty"
-        _print(name, _ours(logdir, cache, bounds, f"{mb:g}-{name.split()[-1]}", warm=warm))
+    cases: dict[str, Callable[[str], Seen]] = {
+        "ours, cache empty": lambda kept: _ours(logdir, cache, bounds, kept, warm=False),
+        "ours, cache warm": lambda kept: _ours(logdir, cache, bounds, kept, warm=True),
+    }
     for name, (viewer, page) in OTHERS.items():
+        address = url + page.format(url)
         if name in missing:
-            _print(name, Seen(note=f"FAILED: {missing[name]}"))
-            continue
-        _print(
-            name, _other(viewer, url + page.format(url), bounds, f"{mb:g}-{name.replace(' ', '-')}")
-        )
+            cases[name] = partial(_missing, missing[name])
+        else:
+            cases[name] = partial(_other, viewer, address, bounds)
+    for name, run in cases.items():
+        kept = f"{mb:g}-{name.replace(', ', '-').replace(' ', '-')}"
+        _print(name, _tried(partial(run, kept)))
     print()
     shutil.rmtree(work)
 

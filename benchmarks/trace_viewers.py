@@ -207,6 +207,13 @@ class _Files(SimpleHTTPRequestHandler):
         self.connection.sendfile(source)
 
 
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """A browser that is closed while it loads is none."""
+
+
 @contextmanager
 def serve(folder: Path) -> Iterator[str]:
     """Files of a folder on 127.0.0.1; yields the address and stops at the end."""
@@ -214,8 +221,7 @@ def serve(folder: Path) -> Iterator[str]:
     def handler(*args: Any) -> _Files:
         return _Files(*args, directory=str(folder))
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        server.daemon_threads = True
+    with _Server(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         try:
