@@ -5,45 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from .conftest import Tab, get_json, tensorboard, wait_until_read
 from .page import grid, picker, rows
+from .timeline import RUN, ready, searched, span, wait_for
 
 Make = Callable[..., Tab]
-RUN = "job-a"
-
-
-def canvas(frame: Any) -> Any:
-    return frame.get_by_label(re.compile(r"^Timeline of \d+ track"))
-
-
-def ready(frame: Any) -> Any:
-    """The canvas, once what it shows is told."""
-    expect(frame.locator("#tl-live")).to_contain_text("slice")
-    return canvas(frame)
-
-
-def span(tab: Tab) -> tuple[float, float] | None:
-    found = re.fullmatch(r"(-?\d+)-(-?\d+)", tab.state("w") or "")
-    return (float(found[1]), float(found[2])) if found else None
-
-
-def wait_for(tab: Tab, key: str, wanted: Callable[[str | None], bool]) -> None:
-    for _ in range(100):
-        if wanted(tab.state(key)):
-            return
-        tab.page.wait_for_timeout(100)
-    raise AssertionError(f"{key}={tab.state(key)}")
-
-
-def searched(url: str, find: str, at: float = -1, **query: str) -> Any:
-    data = get_json(url, "timeline/search", run=RUN, find=find, at=str(at), **query)["data"]
-    assert data["total"] > 0
-    return data
 
 
 def test_keys_and_wheel_zoom_and_the_way_back(tab_at: Make, job_url: str) -> None:
