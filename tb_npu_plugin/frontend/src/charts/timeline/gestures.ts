@@ -62,7 +62,10 @@ export class Gestures {
       this.drag = { kind: 'range', from: stage.timeAt(at.x), ...common };
     } else if (event.altKey || this.events.boxing()) this.drag = { kind: 'box', ...common };
     else this.drag = { kind: 'pan', span: stage.span, ...common };
-    if (this.drag.kind === 'map') this.moveMap(at.x);
+    if (this.drag.kind === 'map') {
+      stage.remember();
+      this.moveMap(at.x);
+    }
   }
 
   move(event: PointerEvent): void {
@@ -81,7 +84,7 @@ export class Gestures {
     if (!drag.moved) {
       drag.moved = true;
       this.events.onLeave();
-      if (drag.kind !== 'range') stage.remember();
+      if (drag.kind === 'pan' || drag.kind === 'box') stage.remember();
     }
     if (drag.kind === 'pan') {
       const by = ((drag.x - at.x) / stage.width) * lengthOf(drag.span);

@@ -218,16 +218,20 @@ export function useSpanInLink(board: Board): (span: Span) => void {
   const written = useRef<string | undefined>(params.peek().w);
   const { w } = params.value;
   const { stage, whole } = board;
+  const all = useRef<Span | null>(null);
   useEffect(() => {
     if (!stage.current) return;
-    // Without a span all is shown, also when there comes more.
-    if (w === undefined && written.current === undefined) stage.current.put(whole);
-    else if (w !== written.current) stage.current.show(parseSpan(w) ?? whole);
+    const other = whole !== all.current;
+    all.current = whole;
+    // Without a span all is shown, also when there comes more; the address alone moves nothing.
+    if (w === undefined && written.current === undefined) {
+      if (other) stage.current.put(whole);
+    } else if (w !== written.current) stage.current.show(parseSpan(w) ?? whole);
     written.current = w;
   }, [w, whole]);
   return (span) => {
-    const all = formatSpan(span) === formatSpan(whole);
-    written.current = all ? undefined : formatSpan(span);
+    const isAll = formatSpan(span) === formatSpan(whole);
+    written.current = isAll ? undefined : formatSpan(span);
     navigate({ w: written.current ?? null }, 'replace');
   };
 }
