@@ -81,19 +81,31 @@ interface PanelProps {
   children: ComponentChildren;
 }
 
-/** Fixed, so that no scrolling box cuts it off; never beyond the edge of a small notebook cell. */
+/**
+ * In the top layer, so that nothing around it cuts it off, moves it or covers it; never beyond the
+ * edge of a small notebook cell.
+ */
 function Panel({ button, width = 280, label, children }: PanelProps) {
   const panel = useRef<HTMLDivElement>(null);
   const [style, setStyle] = useState('visibility:hidden');
+  useLayoutEffect(() => {
+    const { current: element } = panel;
+    if (!element?.showPopover) return; // a browser of before 2024
+    element.popover = 'manual';
+    element.showPopover();
+  }, []);
   useLayoutEffect(() => {
     if (!button) return;
     const box = button.getBoundingClientRect();
     const wide = Math.min(width, window.innerWidth - 16);
     const left = Math.max(8, Math.min(box.left, window.innerWidth - wide - 8));
-    const top = box.bottom + 4;
-    setStyle(
-      `left:${left}px;top:${top}px;width:${wide}px;max-height:${window.innerHeight - top - 8}px`,
-    );
+    const above = box.top - 12;
+    const below = window.innerHeight - box.bottom - 12;
+    const place =
+      (panel.current?.offsetHeight ?? 0) > below && above > below
+        ? `bottom:${window.innerHeight - box.top + 4}px;max-height:${above}px`
+        : `top:${box.bottom + 4}px;max-height:${below}px`;
+    setStyle(`left:${left}px;${place};width:${wide}px`);
     panel.current?.querySelector<HTMLElement>('[data-autofocus]')?.focus();
   }, [button, width]);
   return (
