@@ -191,25 +191,7 @@ export function Canvas(props: Props) {
       }}
     >
       <div class="tl-sticky" style={`height:${height}px`}>
-        <div class="tl-names">
-          <Corner board={board} />
-          {pins > 0 && (
-            <div class="tl-pins" style={`height:${pins}px`}>
-              <Labels board={board} rows={tree.pins} />
-            </div>
-          )}
-          <div class="tl-names-body">
-            <div
-              ref={names}
-              onFocusIn={(event) => {
-                const name = (event.target as HTMLElement).closest<HTMLElement>('.tl-name');
-                if (name && scroller.current) scrollTo(scroller.current, head, name.offsetTop, 24);
-              }}
-            >
-              <Labels board={board} rows={shown} />
-            </div>
-          </div>
-        </div>
+        {/* First in the order of Tab, at the right on screen: there are many names. */}
         {/* biome-ignore lint/a11y/noInteractiveElementToNoninteractiveRole: it has keys of its own */}
         <canvas
           ref={canvas}
@@ -231,6 +213,25 @@ export function Canvas(props: Props) {
           onKeyUp={keys.up}
           onBlur={keys.blur}
         />
+        <div class="tl-names">
+          <Corner board={board} />
+          {pins > 0 && (
+            <div class="tl-pins" style={`height:${pins}px`}>
+              <Labels board={board} rows={tree.pins} />
+            </div>
+          )}
+          <div class="tl-names-body">
+            <div
+              ref={names}
+              onFocusIn={(event) => {
+                const name = (event.target as HTMLElement).closest<HTMLElement>('.tl-name');
+                if (name && scroller.current) scrollTo(scroller.current, head, name.offsetTop, 24);
+              }}
+            >
+              <Labels board={board} rows={shown} />
+            </div>
+          </div>
+        </div>
       </div>
       <div style={`height:${Math.max(0, tree.height + head - height)}px`} />
       {tree.rows.length === 0 && <p class="quiet tl-none">{words.noTracks}</p>}
