@@ -7,7 +7,7 @@ import { hideHover, showHover } from '../components/HoverCard';
 import { t } from '../i18n';
 import { openView } from '../state/route';
 import type { BarScale, DrawnBar } from './Bars';
-import { type Pen, paint } from './pen';
+import { type Pen, penFor } from './pen';
 import { columnAt, type Strips, stripsFor } from './strips';
 import { useTheme } from './useTheme';
 import { useWidth } from './useWidth';
@@ -31,10 +31,9 @@ export function BarColumns({ bars, scale, label }: Props) {
 
   // A new theme has new colours
   useEffect(() => {
-    if (!canvas.current || width === 0) return;
-    paint(canvas.current, width, strips.height * strips.count, (pen) =>
-      draw(pen, bars, scale, strips, at),
-    );
+    const pen =
+      canvas.current && width > 0 && penFor(canvas.current, width, strips.height * strips.count);
+    if (pen) draw(pen, bars, scale, strips, at);
   }, [bars, scale, width, at, theme]);
 
   const find = (event: MouseEvent) => {

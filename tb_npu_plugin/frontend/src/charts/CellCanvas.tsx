@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type HoverContent, hideHover, showHover } from '../components/HoverCard';
 import { type Cell, movedIn } from './cells';
-import { type Pen, paint } from './pen';
+import { type Pen, penFor } from './pen';
 import { useTheme } from './useTheme';
 
 interface Props {
@@ -32,7 +32,8 @@ export function CellCanvas(props: Props) {
 
   // A new theme has new colours
   useEffect(() => {
-    if (canvas.current && width > 0) paint(canvas.current, width, height, props.draw);
+    const pen = canvas.current && width > 0 && penFor(canvas.current, width, height);
+    if (pen) props.draw(pen);
   }, [...props.drawn, width, height, theme]);
 
   const move = (cell: Cell | null) => {

@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type HoverContent, hideHover, showHover } from '../components/HoverCard';
 import { ramp } from '../lib/colour';
 import { cellAt, type HeatLayout, heatLayout, LEVELS, levelOf, movedCell, namedRows } from './heat';
-import { type Pen, paint } from './pen';
+import { type Pen, penFor } from './pen';
 import { useTheme } from './useTheme';
 import { useWidth } from './useWidth';
 
@@ -46,8 +46,8 @@ export function HeatMap(props: Props) {
 
   // A new theme has new colours
   useEffect(() => {
-    if (!canvas.current || width === 0) return;
-    paint(canvas.current, size.width, size.height, (pen) => draw(pen, props, layout));
+    const pen = canvas.current && width > 0 && penFor(canvas.current, size.width, size.height);
+    if (pen) draw(pen, props, layout);
   }, [names, values, most, width, theme]);
 
   const find = (event: MouseEvent) => {

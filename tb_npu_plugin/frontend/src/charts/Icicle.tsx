@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { FlameNodes } from '../api/types.gen';
 import { type HoverContent, hideHover, showHover } from '../components/HoverCard';
 import { type Box, boxAt, icicle, movedTo, type Order } from './icicleLayout';
-import { type Pen, paint } from './pen';
+import { type Pen, penFor } from './pen';
 import { LEVELS, paletteFor } from './timeline/palette';
 import { useTheme } from './useTheme';
 import { useWidth } from './useWidth';
@@ -35,10 +35,8 @@ export function Icicle(props: Props) {
 
   // A new theme has new colours
   useEffect(() => {
-    if (!canvas.current || width === 0) return;
-    paint(canvas.current, width, rows * ROW, (pen) =>
-      draw(pen, boxes, nodes, found, at, theme === 'dark'),
-    );
+    const pen = canvas.current && width > 0 && penFor(canvas.current, width, rows * ROW);
+    if (pen) draw(pen, boxes, nodes, found, at, theme === 'dark');
   }, [boxes, found, at, theme, rows, width]);
   useEffect(() => setAt(null), [nodes, zoom]);
 

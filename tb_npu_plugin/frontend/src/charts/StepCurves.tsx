@@ -22,7 +22,7 @@ import {
   xOf,
   zoomed,
 } from './lanes';
-import { paint } from './pen';
+import { penFor } from './pen';
 import { useTheme } from './useTheme';
 import { useWidth } from './useWidth';
 
@@ -74,8 +74,8 @@ export function StepCurves(props: Props) {
 
   // A new theme has new colours
   useEffect(() => {
-    if (!canvas.current || width === 0) return;
-    paint(canvas.current, width, height, (pen) => drawLanes(pen, frame, lanes, moment));
+    const pen = canvas.current && width > 0 && penFor(canvas.current, width, height);
+    if (pen) drawLanes(pen, frame, lanes, moment);
   }, [lanes, from, to, top, moment, width, height, theme]);
   useEffect(() => () => clearTimeout(pending.current), []);
 
