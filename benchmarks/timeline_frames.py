@@ -115,7 +115,9 @@ class Recorded:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--kernels", type=int, default=20_000, help="of all steps together")
-    parser.add_argument("--spans", type=int, help="a trace of so many slices a pixel or wider instead")
+    parser.add_argument(
+        "--spans", type=int, help="a trace of so many slices a pixel or wider instead"
+    )
     parser.add_argument("--logdir", type=Path, help="an existing capture instead")
     parser.add_argument("--size", default="1920x1080", help="of the window")
     parser.add_argument("--seconds", type=float, default=3.0, help="for which a key is held")

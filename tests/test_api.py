@@ -25,6 +25,7 @@ from tb_npu_plugin.backend.cache import Cache
 from tb_npu_plugin.backend.discovery import Root
 from tb_npu_plugin.backend.store import Store
 from tb_npu_plugin.backend.views.registry import VIEWS
+from tb_npu_plugin.sample import write_sample
 
 PREFIX = "/data/plugin/npu_profiler"
 REPLIES = {view: f"{view.capitalize()}Reply" for view in VIEWS}
@@ -525,3 +526,27 @@ def test_nothing_outside_is_served(http: Http, static: Path, name: str) -> None:
         assert response.get_data().startswith(b"export")
     assert response.headers["X-Content-Type-Options"] == "nosniff"
     assert response.content_type
+
+
+def test_the_original_of_a_trace(http: Http, shared: Path) -> None:
+    """Of the second capture, byte by byte; in blocks, since it may have gigabytes."""
+    response = http.get("timeline/original", part=1)
+    assert response.status_code == 200
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert response.content_type == "application/octet-stream"
+    assert "trace_view.json" in response.headers["Content-Disposition"]
+    (path,) = (shared / "captures/text_level1/rank1_ascend_pt").rglob("trace_view.json")
+    assert response.get_data() == path.read_bytes()
+    assert http.json("timeline/original", 404, part=2)["error"]["code"] == "no-original"
+    assert http.json("timeline/original", 404, part=-1)["error"]["code"] == "no-original"
+
+
+def test_an_original_that_is_gone(serving: Callable[[], Http], tmp_path: Path) -> None:
+    write_sample(tmp_path / "logdir", ranks=1, steps=1, kernels_per_step=10)
+    http = serving()
+    assert http.get("timeline/original").status_code == 200
+    (trace,) = (tmp_path / "logdir").rglob("trace_view.json")
+    trace.unlink()
+    error = http.json("timeline/original", 404)["error"]
+    assert error["code"] == "no-original"
+    assert str(trace) in error["message"]

@@ -1,4 +1,4 @@
-"""The timeline's own routes: windows, one slice, arrows, search, a Chrome trace."""
+"""The timeline's own routes: windows, one slice, arrows, search, a Chrome trace, the original file."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from werkzeug.utils import send_file
 from werkzeug.wrappers import Request, Response
 
 from tb_npu_plugin.backend import results
@@ -15,11 +16,12 @@ from tb_npu_plugin.backend.selection import Selected
 from tb_npu_plugin.backend.timeline.detail import detail
 from tb_npu_plugin.backend.timeline.drawing import Window, window
 from tb_npu_plugin.backend.timeline.export import chrome_trace
-from tb_npu_plugin.backend.timeline.files import parse_shifts
+from tb_npu_plugin.backend.timeline.files import TABLES, parse_shifts
 from tb_npu_plugin.backend.timeline.finding import search
 from tb_npu_plugin.backend.timeline.flows import MAX_FLOWS, flows_in
+from tb_npu_plugin.backend.wording import printable
 
-#: Meta of an answer about one moment: the page has asked the timeline itself for the rest.
+#: Meta of an answer about one moment has the state alone: the page has asked the timeline for the rest.
 Reply = Callable[[Selected, Request], Any]
 
 
@@ -60,17 +62,37 @@ def _trace(sel: Selected, request: Request) -> Response:
     )
 
 
+def _original(sel: Selected, request: Request) -> Response:
+    """The file that a rank's trace was read from, as it lies there."""
+    part = int(_number(request.args, "part", 0))
+    captures = sel.captures[part : part + 1] if part >= 0 else []
+    states = sel.store.sources(captures, ["tracks"], sel.prefer)
+    if not states:
+        raise RequestError(404, "no-original", f"There is no trace of the {part}-th capture.",
+                           "part counts the captures of the selection from 0.")  # fmt: skip
+    path = captures[0].path / states[0].source.rel
+    try:
+        response = send_file(path, request.environ, "application/octet-stream",
+                             as_attachment=True, conditional=False, etag=False)  # fmt: skip
+    except OSError as error:
+        raise RequestError(404, "no-original", f"{printable(str(path))}: {error.strerror}.",
+                           "A store holds what was read, not the files themselves.") from error  # fmt: skip
+    return response
+
+
 ROUTES: Mapping[str, Reply] = {
     "/timeline/window": _window,
     "/timeline/slice": _slice,
     "/timeline/flows": _flows,
     "/timeline/search": _search,
     "/timeline/trace": _trace,
+    "/timeline/original": _original,
 }
 
 
 def _meta(sel: Selected) -> results.Meta:
-    return results.Meta(selection=sel.reply())
+    state, done = sel.state(*TABLES)
+    return results.Meta(selection=sel.reply(), state=state, progress=round(done, 4))
 
 
 def _wanted(args: Mapping[str, str]) -> Window:

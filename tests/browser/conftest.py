@@ -209,3 +209,14 @@ def real_url(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     with tensorboard(shared / "captures", tmp_path_factory.mktemp("tb") / "cache") as url:
         wait_until_read(url)
         yield url
+
+
+@pytest.fixture(scope="session")
+def many_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    from tb_npu_plugin.sample import write_sample
+
+    logdir: Path = tmp_path_factory.mktemp("many")
+    write_sample(logdir, ranks=64, steps=2, kernels_per_step=20, seed=5)
+    with tensorboard(logdir, tmp_path_factory.mktemp("tb") / "cache") as url:
+        wait_until_read(url)
+        yield url

@@ -225,17 +225,6 @@ def bare_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="module")
-def many_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    from tb_npu_plugin.sample import write_sample
-
-    logdir: Path = tmp_path_factory.mktemp("many")
-    write_sample(logdir, ranks=64, steps=2, kernels_per_step=20, seed=5)
-    with tensorboard(logdir, tmp_path_factory.mktemp("tb") / "cache") as url:
-        wait_until_read(url)
-        yield url
-
-
 def test_64_ranks_are_a_line_each(tab_at: Make, many_url: str) -> None:
     tab = tab_at(many_url, size=(1440, 900))
     frame = tab.open(view="timeline")

@@ -108,3 +108,17 @@ def test_a_window_as_a_chrome_trace(tab_at: Make, job_url: str, tmp_path: Path) 
     expect(frame.get_by_label("Timeline of 1 track")).to_be_visible()
     (stream,) = [str(track["id"]) for track in tracks if track["label"] == "Stream 2"]
     assert slices(saved()) == wanted(tracks=stream)
+
+
+def test_the_original_file(tab_at: Make, job_url: str, job: Path, tmp_path: Path) -> None:
+    told(job_url)
+    tab = tab_at(job_url)
+    frame = open_timeline(tab)
+    ready(frame)
+    more(frame)
+    with tab.page.expect_download() as download:
+        frame.get_by_role("link", name="Original file").click()
+    download.value.save_as(tmp_path / "original.json")
+    (info,) = (job / RUN).rglob("profiler_info_0.json")
+    trace = info.parent / "ASCEND_PROFILER_OUTPUT" / "trace_view.json"
+    assert (tmp_path / "original.json").read_bytes() == trace.read_bytes()

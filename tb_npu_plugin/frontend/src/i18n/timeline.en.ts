@@ -45,6 +45,8 @@ export const timelineWords: TimelineWords = {
     png: 'Picture of the view (PNG)',
     trace: 'Chrome trace of this window',
     traceHint: 'Opens in Perfetto and chrome://tracing',
+    original: 'Original file',
+    originalHint: 'The trace as it lies on the server, whole',
     foldAll: 'Collapse all',
     openAll: 'Expand all',
     keys: 'Keys and gestures',

@@ -36,6 +36,8 @@ export interface TimelineWords {
     | 'png'
     | 'trace'
     | 'traceHint'
+    | 'original'
+    | 'originalHint'
     | 'foldAll'
     | 'openAll'
     | 'keys'

@@ -43,6 +43,8 @@ export const timelineWords: TimelineWords = {
     png: '保存当前视图为图片（PNG）',
     trace: '此时间窗的 Chrome trace',
     traceHint: '可用 Perfetto 或 chrome://tracing 打开',
+    original: '原始文件',
+    originalHint: '服务器上的完整原始 trace 文件',
     foldAll: '全部折叠',
     openAll: '全部展开',
     keys: '按键与手势',

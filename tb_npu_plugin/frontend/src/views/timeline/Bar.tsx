@@ -118,6 +118,9 @@ export function Bar({ board, boxing, setBoxing, onKeys }: Props) {
   );
 }
 
+/** More files than these are fetched from where they lie. */
+const ORIGINALS = 4;
+
 function More({ board }: { board: Board }) {
   const words = t.value.timeline;
   const { arrows, clock } = params.value;
@@ -167,6 +170,21 @@ function More({ board }: { board: Board }) {
           <a class="option" href={trace} download title={words.traceHint} onClick={close}>
             <span>{words.trace}</span>
           </a>
+          {board.data.ranks.slice(0, ORIGINALS).map(({ part, label }) => (
+            <a
+              key={part}
+              class="option"
+              href={apiUrl('timeline/original', { ...selectionQuery(), part })}
+              download
+              title={words.originalHint}
+              onClick={close}
+            >
+              <span>
+                {words.original}
+                {board.data.ranks.length > 1 && ` · ${label}`}
+              </span>
+            </a>
+          ))}
         </div>
       )}
     </Popover>
