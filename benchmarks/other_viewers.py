@@ -29,14 +29,16 @@ What is told, of all in the same way, from the frames that Chromium's compositor
 
 A viewer that fails (an error, a crash, nothing to see in time) is a row that says so. *slices*: of
 those in the file, how many the viewer says it holds; speedscope, which draws one thread at a time,
-does not say. *load*: that of the machine when the viewer was opened. Other work slows them all, and
-most of all what reads for our timeline, which gives way to others (niceness 10).
+does not say. *other work*: the share of the machine's processors that was not ours or the viewer's
+meanwhile. It slows all of them, and most of all what reads for our timeline, which gives way to
+others (niceness 10): figures mean something where it is near 0.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import shutil
 import sys
 import tempfile
@@ -45,6 +47,8 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
+
+import psutil
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
@@ -56,7 +60,7 @@ PAGE = "#npu_profiler&p.npu_profiler.lang=en&p.npu_profiler.view=timeline"
 #: What is told of a viewer, below each other.
 COLUMNS = (
     ("first", "picture"), ("every-", "thing"), ("zoom to", "picture"), ("browser", "peak"),
-    ("server", "peak"), ("slices", "held"), ("load", "then"),
+    ("server", "peak"), ("slices", "held"), ("other", "work"),
 )  # fmt: skip
 WIDTHS = (8, 8, 8, 8, 8, 10, 5)
 
@@ -92,10 +96,23 @@ def _ours(logdir: Path, cache: Path, bounds: Bounds, name: str, *, warm: bool) -
 
 def _tried(run: Callable[[], Seen]) -> Seen:
     """Whatever befalls one of them is told in its row; the others are measured all the same."""
+    before = _processor()
     try:
-        return run()
+        seen = run()
     except Exception as error:
-        return Seen(note=f"FAILED: {error}".splitlines()[0][:120])
+        seen = Seen(note=f"FAILED: {error}".splitlines()[0][:120])
+    spent, busy, own = (now - then for now, then in zip(_processor(), before, strict=True))
+    seen.others = max(0.0, busy - own) / spent
+    return seen
+
+
+def _processor() -> tuple[float, float, float]:
+    """Seconds of all processors so far: that passed, that were used, that were used by what was
+    started here and has ended."""
+    times, own = psutil.cpu_times(), os.times()
+    spent = sum(times) - times.guest - times.guest_nice
+    mine = own.user + own.system + own.children_user + own.children_system
+    return spent, spent - times.idle - times.iowait, mine
 
 
 def _slices(server: Server) -> int | None:
@@ -146,7 +163,7 @@ def _print(name: str, seen: Seen) -> None:
     held = "?" if seen.slices is None else f"{seen.slices:,}"
     times = [seconds(each) for each in (seen.first, seen.everything, seen.reacted)]
     sizes = [memory(seen.browser), memory(seen.server)]
-    _print_row(name, [*times, *sizes, held, f"{seen.load:.1f}"], seen.note)
+    _print_row(name, [*times, *sizes, held, f"{seen.others:.0%}"], seen.note)
 
 
 def main() -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import os
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -44,7 +43,8 @@ class Seen:
     browser: int = 0
     server: int = 0
     slices: int | None = None
-    load: float = 0.0
+    #: The share of the machine that other work took meanwhile.
+    others: float = 0.0
     note: str = ""
 
 
@@ -62,7 +62,7 @@ async def see(
     name: str,
 ) -> Seen:
     """``start`` gives when the clock started (in seconds since the epoch) and the address."""
-    seen = Seen(load=os.getloadavg()[0])
+    seen = Seen()
     async with browser(bounds.chromium) as watched:
         began, url = await start()
         opening = asyncio.ensure_future(
