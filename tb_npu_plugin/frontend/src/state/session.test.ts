@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { fakeFetch, meta } from '../testing';
-import { captures, gone, progress, startSession, version } from './session';
+import { captures, gone, progress, publishMeta, startSession, version } from './session';
 
 let server = fakeFetch();
 let stop = () => {};
@@ -54,6 +54,30 @@ describe('polling', () => {
     expect(count('progress')).toBe(2);
     await tick(5_000);
     expect(count('progress')).toBe(3);
+  });
+
+  it('looks soon when a view has a file read that nobody had asked for', async () => {
+    await answer(1);
+    await answerCaptures(1);
+    await tick(1_000);
+    publishMeta({ ...meta(), state: 'ingesting' });
+    await tick(500);
+    expect(count('progress')).toBe(2);
+    await answer(1, 'ingesting');
+    await tick(500);
+    expect(count('progress')).toBe(3);
+    // A view that says so again has no more looks for it.
+    publishMeta({ ...meta(), state: 'ingesting' });
+    for (let look = 0; look < 4; look++) {
+      await answer(1, 'ingesting');
+      await tick(500);
+    }
+    expect(count('progress')).toBe(7);
+    await answer(1, 'ingesting');
+    await tick(1_500);
+    expect(count('progress')).toBe(7);
+    await tick(500);
+    expect(count('progress')).toBe(8);
   });
 
   it('fetches the captures again only when the version moves, and tells the views', async () => {

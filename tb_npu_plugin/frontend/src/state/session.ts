@@ -12,6 +12,9 @@ import { params } from './route';
 const BUSY_MS = 2_000;
 const IDLE_MS = 15_000;
 const GONE_MS = 3_000;
+/** Somebody waits for a file that is read only since a view asked for it: the first looks come sooner. */
+const WAITED_MS = 500;
+const SOON = 6;
 
 export const captures = signal<Captures | null>(null);
 export const progress = signal<Progress | null>(null);
@@ -45,8 +48,15 @@ export const currentRecording = computed(() => {
 export function publishMeta(meta: Meta): void {
   viewMeta.value = meta;
   if (Object.keys(meta.counts).length > 0) counts.value = { ...counts.peek(), ...meta.counts };
+  // Nothing was read when we last looked, and this view has had its files read from now on.
+  if (meta.state === 'ingesting' && progress.peek()?.state === 'idle' && left === 0) {
+    left = SOON;
+    schedule(true);
+  }
 }
 
+/** How many looks are still to come soon. */
+let left = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 let current = new AbortController();
 /** A poll was due while the page was hidden. */
@@ -54,6 +64,7 @@ let asleep = false;
 
 /** Starts polling; returns how to stop. */
 export function startSession(): () => void {
+  left = 0;
   const stopLang = effect(() => {
     lang.value; // labels come from the server, in one language
     void poll(true);
@@ -111,7 +122,10 @@ function setGone(now: boolean): void {
 /** What a new search finds is known a moment later. */
 function schedule(soon: boolean): void {
   const busy = soon || captures.peek()?.scanning || progress.peek()?.state !== 'idle';
-  const delay = gone.peek() ? GONE_MS : busy ? BUSY_MS : IDLE_MS;
+  const waited = left > 0;
+  if (waited) left--;
+  const delay = gone.peek() ? GONE_MS : waited ? WAITED_MS : busy ? BUSY_MS : IDLE_MS;
+  clearTimeout(timer);
   timer = setTimeout(() => {
     if (isHidden()) asleep = true;
     else void poll(false);
