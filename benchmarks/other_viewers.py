@@ -31,8 +31,8 @@ A viewer that fails (an error, a crash, nothing to see in time) is a row that sa
 words: "Failed to fetch" is what it says of a file that is longer than its longest string (537 M
 characters). *slices*: of those in the file, how many the viewer says it holds; speedscope, which
 draws one thread at a time, does not say. *other work*: the share of the machine's processors that was
-not ours or the viewer's meanwhile. It slows all of them, and most of all what reads for our timeline, which gives way to
-others (niceness 10): figures mean something where it is near 0.
+not ours or the viewer's meanwhile. It slows all of them, and most of all what reads for our timeline,
+which gives way to others (niceness 10): figures mean something where it is near 0.
 """
 
 from __future__ import annotations
