@@ -204,8 +204,13 @@ def test_goes_on_after_an_interrupt(
     write_capture(logdir / "z", info(5), kernel_details=rows)
     args = [sys.executable, "-m", "tb_npu_plugin.cli", "ingest", logdir, "--store", place]
     log = tmp_path / "log"
+
+    def heed() -> None:
+        """Tests that run in the background of a shell are born deaf to interrupts."""
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
     with log.open("wb") as out, subprocess.Popen(
-        [*args, "--workers", "1"], stdout=out, stderr=out, start_new_session=True
+        [*args, "--workers", "1"], stdout=out, stderr=out, start_new_session=True, preexec_fn=heed
     ) as process:  # fmt: skip
         deadline = time.monotonic() + WAIT
         while not list(place.glob("v1/captures/*/.tmp-*/kernel*")) or len(described(place)) < 2:
